@@ -186,17 +186,24 @@ enum mt_status mt_document_splice(struct mt_document *document, struct mt_range 
     return MT_OK;
 }
 
-enum mt_status mt_document_add_edit(struct mt_document *document, struct mt_range range,
-                                    const char *text, struct mt_error *err)
+enum mt_status mt_document_add_edit_within(struct mt_document *document, struct mt_range range,
+                                           struct mt_range scope, const char *text,
+                                           struct mt_error *err)
 {
     struct mt_document_edit *edits = mt_document_grow(
         document->edits, document->n_edits, &document->edits_capacity, sizeof *edits, err);
     if (!edits)
         return MT_MEMORY;
     document->edits = edits;
-    edits[document->n_edits] = (struct mt_document_edit){.range = range};
+    edits[document->n_edits] = (struct mt_document_edit){.range = range, .scope = scope};
     strncpy(edits[document->n_edits++].text, text, sizeof edits->text - 1);
     return MT_OK;
+}
+
+enum mt_status mt_document_add_edit(struct mt_document *document, struct mt_range range,
+                                    const char *text, struct mt_error *err)
+{
+    return mt_document_add_edit_within(document, range, (struct mt_range){0}, text, err);
 }
 
 bool mt_document_next_line(const struct mt_document *document, struct mt_document_line *line)
@@ -530,6 +537,21 @@ static size_t find_piece(const struct mt_document *document, size_t at)
     return begin;
 }
 
+static bool is_wanted(const struct mt_document_writing *writing,
+                      const struct mt_document_edit *edit)
+{
+    const struct mt_document *document = writing->document;
+    const struct mt_text *translations = writing->translations;
+    if (edit->scope.begin == edit->scope.end)
+        return true;
+    for (size_t i = find_piece(document, edit->scope.begin);
+         translations && i < document->n && document->pieces[i].range.begin < edit->scope.end; i++)
+        if (translations[i].bytes && !document->pieces[i].left &&
+            !is_same(&document->pieces[i], &translations[i]))
+            return true;
+    return false;
+}
+
 /* Bytes of the file that hold no piece, as they are or are to be said of a translated one. */
 static void write_between(const struct mt_document_writing *writing, size_t at, size_t end,
                           struct mt_text *out)
@@ -538,7 +560,7 @@ static void write_between(const struct mt_document_writing *writing, size_t at, 
     size_t first = 0, last = writing->is_edited ? document->n_edits : 0;
     while (first < last) {
         size_t middle = first + (last - first) / 2;
-        bool is_before = document->edits[middle].range.begin < at;
+        bool is_before = document->edits[middle].range.end <= at;
         first = is_before ? middle + 1 : first;
         last = is_before ? last : middle;
     }
@@ -546,6 +568,8 @@ static void write_between(const struct mt_document_writing *writing, size_t at, 
         const struct mt_document_edit *edit = &document->edits[first];
         if (edit->range.end > end)
             break;
+        if (!is_wanted(writing, edit))
+            continue;
         mt_text_append(out, document->bytes + at, edit->range.begin - at);
         mt_text_append_string(out, edit->text);
         at = edit->range.end;

@@ -53,6 +53,7 @@ void mt_document_put_table(const struct mt_document *document, struct mt_text *o
     mt_flat_put_number(out, document->n_edits);
     for (size_t i = 0; i < document->n_edits; i++) {
         put_range(out, document->edits[i].range);
+        put_range(out, document->edits[i].scope);
         put_string(out, document->edits[i].text);
     }
     if (document->reader->pack)
@@ -236,13 +237,14 @@ static enum mt_status take_edits(struct mt_document *document, struct mt_flat *f
     for (size_t i = 0; i < n && !status && !flat->is_broken; i++) {
         struct mt_text text = {0};
         const struct mt_range range = take_range(flat, at, document->length);
+        const struct mt_range scope = take_range(flat, 0, document->length);
         mt_flat_text(flat, &text);
         at = range.end;
         if (text.length >= sizeof document->edits->text || !is_in_part(document, &part, range))
             flat->is_broken = true;
         status = mt_text_check(&text, WHAT, err);
         if (!status && !flat->is_broken)
-            status = mt_document_add_edit(document, range, text.bytes, err);
+            status = mt_document_add_edit_within(document, range, scope, text.bytes, err);
         mt_text_finish(&text);
     }
     return status;

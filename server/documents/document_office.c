@@ -27,7 +27,8 @@ enum words {
     STRINGS,
     SHEET, /* words in its cells, and names of what other cells say */
     COMMENTS,
-    NAMES, /* of what cells say */
+    NAMES,     /* of what cells say */
+    LANGUAGES, /* of what no run says otherwise */
 };
 
 struct part_type {
@@ -58,18 +59,19 @@ static const struct program word = {"a document of Word's",
                                      {"wordprocessingml.footnotes+xml", TEXT},
                                      {"wordprocessingml.endnotes+xml", TEXT},
                                      {"wordprocessingml.comments+xml", TEXT},
+                                     {"wordprocessingml.styles+xml", LANGUAGES},
                                      {"drawingml.chart+xml", CHART},
                                      {"ms-office.chartex+xml", CHART},
                                      DRAWINGS}};
 
 static const struct program powerpoint = {
     "a presentation of PowerPoint's",
-    {{"presentationml.presentation.main+xml", NO_WORDS},
-     {"presentationml.template.main+xml", NO_WORDS},
-     {"presentationml.slideshow.main+xml", NO_WORDS},
-     {"powerpoint.presentation.macroEnabled.main+xml", NO_WORDS},
-     {"powerpoint.template.macroEnabled.main+xml", NO_WORDS},
-     {"powerpoint.slideshow.macroEnabled.main+xml", NO_WORDS},
+    {{"presentationml.presentation.main+xml", LANGUAGES},
+     {"presentationml.template.main+xml", LANGUAGES},
+     {"presentationml.slideshow.main+xml", LANGUAGES},
+     {"powerpoint.presentation.macroEnabled.main+xml", LANGUAGES},
+     {"powerpoint.template.macroEnabled.main+xml", LANGUAGES},
+     {"powerpoint.slideshow.macroEnabled.main+xml", LANGUAGES},
      {"presentationml.slide+xml", SHAPES},
      {"presentationml.notesSlide+xml", SHAPES},
      {"presentationml.slideLayout+xml", MASTER},
@@ -109,6 +111,7 @@ struct type {
 
 struct contents {
     const struct program *program;
+    const char *target_lang;
     struct type types[MAX_TYPES];
     size_t n;
     bool has_main;
@@ -171,6 +174,8 @@ static bool is_part(void *context, const char *name)
 {
     struct contents *contents = context;
     enum words words = words_of(contents, name);
+    if (words == LANGUAGES && !contents->target_lang)
+        words = NO_WORDS;
     if (words != NO_WORDS)
         contents->parts[contents->n_parts++] = words;
     return words != NO_WORDS;
@@ -195,6 +200,26 @@ static enum mt_status read_contents(const struct mt_document *document, struct c
                    contents->program->expected);
 }
 
+/* <w:lang w:val="en-US"/>, <a:defRPr lang="en-US"> */
+static enum mt_status take_language(void *context, const struct mt_xml_tag *tag,
+                                    struct mt_error *err)
+{
+    (void)err;
+    if (strcmp(tag->name, "lang") == 0 || mt_xml_attribute(tag, "lang"))
+        mt_office_name_language(context);
+    return MT_OK;
+}
+
+static enum mt_status read_languages(struct mt_document *document, size_t index,
+                                     struct mt_error *err)
+{
+    const struct mt_document_part *part = &document->parts[index];
+    const struct mt_document view = {
+        .bytes = document->bytes, .begin = part->range.begin, .length = part->range.end};
+    enum mt_status status = mt_xml_read(&view, take_language, ignore_end, document->own, err);
+    return status ? mt_fail_in(err, status, part->name) : MT_OK;
+}
+
 static enum mt_status read_part(struct mt_document *document, const struct contents *contents,
                                 size_t index, struct mt_error *err)
 {
@@ -207,6 +232,8 @@ static enum mt_status read_part(struct mt_document *document, const struct conte
         return mt_office_read(document, index, err);
     if (words == NAMES)
         return MT_OK;
+    if (words == LANGUAGES)
+        return read_languages(document, index, err);
     return mt_office_read_runs(document, index, texts[words], &contents->kept, err);
 }
 
@@ -220,6 +247,8 @@ static enum mt_status read_parts(struct mt_document *document, struct contents *
     if (!status)
         status = mt_office_create(NULL, &office, err);
     document->own = office;
+    if (office)
+        mt_office_set_target(office, contents->target_lang);
     for (size_t i = 0; i < document->n_parts && !status; i++)
         if (contents->parts[i] == NAMES || contents->parts[i] == SHEET)
             status = mt_office_kept_add(&contents->kept, document, i, err);
@@ -227,16 +256,19 @@ static enum mt_status read_parts(struct mt_document *document, struct contents *
         status = mt_office_kept_sort(&contents->kept, err);
     for (size_t i = 0; i < document->n_parts && !status; i++)
         status = read_part(document, contents, i, err);
+    if (!status && !mt_office_names_language(office))
+        document->n_edits = 0;
     return status;
 }
 
 static enum mt_status read_document(struct mt_document *document, const struct program *program,
-                                    struct mt_error *err)
+                                    const struct mt_document_options *options, struct mt_error *err)
 {
     struct contents *contents = calloc(1, sizeof *contents);
     if (!contents)
         return mt_fail_memory(err, sizeof *contents, "a document");
     contents->program = program;
+    contents->target_lang = options->target_lang;
     enum mt_status status = read_parts(document, contents, err);
     for (size_t i = 0; i < contents->n; i++)
         mt_text_finish(&contents->types[i].name);
@@ -248,22 +280,19 @@ static enum mt_status read_document(struct mt_document *document, const struct p
 static enum mt_status read_docx(struct mt_document *document,
                                 const struct mt_document_options *options, struct mt_error *err)
 {
-    (void)options;
-    return read_document(document, &word, err);
+    return read_document(document, &word, options, err);
 }
 
 static enum mt_status read_pptx(struct mt_document *document,
                                 const struct mt_document_options *options, struct mt_error *err)
 {
-    (void)options;
-    return read_document(document, &powerpoint, err);
+    return read_document(document, &powerpoint, options, err);
 }
 
 static enum mt_status read_xlsx(struct mt_document *document,
                                 const struct mt_document_options *options, struct mt_error *err)
 {
-    (void)options;
-    return read_document(document, &excel, err);
+    return read_document(document, &excel, options, err);
 }
 
 #define READER(reads)                                                                            \

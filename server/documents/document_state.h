@@ -10,6 +10,9 @@
 #include "server/text/language.h"
 #include "server/text/splitter.h"
 
+/* Of what an edit writes, with its NUL. */
+#define MT_DOCUMENT_EDIT_BYTES 128
+
 struct mt_document_piece {
     struct mt_text text;
     const char *left; /* why it stays as it is, and its text is empty; NULL: it does not. Borrowed
@@ -92,7 +95,9 @@ struct mt_document_part {
  * language. It lies outside of the texts' ranges, or within one that is copied with them. */
 struct mt_document_edit {
     struct mt_range range;
-    char text[MT_LANGUAGE_BYTES];
+    struct mt_range
+        scope; /* something in here has to be translated; empty: something in the file */
+    char text[MT_DOCUMENT_EDIT_BYTES];
 };
 
 struct mt_document {
@@ -147,6 +152,11 @@ MT_MUST_CHECK enum mt_status mt_document_add(struct mt_document *document, struc
 MT_MUST_CHECK enum mt_status mt_document_add_edit(struct mt_document *document,
                                                   struct mt_range range, const char *text,
                                                   struct mt_error *err);
+/* The same, if something in scope is translated. */
+MT_MUST_CHECK enum mt_status mt_document_add_edit_within(struct mt_document *document,
+                                                         struct mt_range range,
+                                                         struct mt_range scope, const char *text,
+                                                         struct mt_error *err);
 
 /* Puts a text in the place of bytes of the file. Pieces must not stand behind them yet. */
 MT_MUST_CHECK enum mt_status mt_document_splice(struct mt_document *document, struct mt_range range,

@@ -169,6 +169,28 @@ bool mt_language_matches(const char *asked, const char *offered)
     return is_one_bare || has_same_script(asked, offered);
 }
 
+bool mt_language_written(const char *code, struct mt_written_language *out)
+{
+    char likely[ULOC_FULLNAME_CAPACITY], language[ULOC_LANG_CAPACITY];
+    char script[ULOC_SCRIPT_CAPACITY], named[ULOC_SCRIPT_CAPACITY], region[ULOC_COUNTRY_CAPACITY];
+    UErrorCode error = U_ZERO_ERROR;
+    *out = (struct mt_written_language){0};
+    uloc_addLikelySubtags(code, likely, sizeof likely, &error);
+    uloc_getLanguage(likely, language, sizeof language, &error);
+    uloc_getScript(likely, script, sizeof script, &error);
+    uloc_getScript(code, named, sizeof named, &error);
+    uloc_getCountry(likely, region, sizeof region, &error);
+    if (U_FAILURE(error) || language[0] == '\0')
+        return false;
+    bool names_script = named[0] && strcmp(language, "zh") != 0; /* its regions say it */
+    snprintf(out->tag, sizeof out->tag, "%s%s%s%s%s", language, names_script ? "-" : "",
+             names_script ? named : "", region[0] ? "-" : "", region);
+    out->is_rtl = uloc_isRightToLeft(likely);
+    out->is_east_asian = strncmp(script, "Han", 3) == 0 || strcmp(script, "Jpan") == 0 ||
+                         strcmp(script, "Kore") == 0;
+    return true;
+}
+
 void mt_language_name(const char *code, char out[MT_LANGUAGE_NAME_BYTES])
 {
     UChar name[MT_LANGUAGE_NAME_BYTES];

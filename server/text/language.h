@@ -33,6 +33,15 @@ bool mt_language_of_model(const char *code, char out[MT_LANGUAGE_BYTES]);
  * nor zh-Hans by zh-Hant). */
 bool mt_language_matches(const char *asked, const char *offered);
 
+/* What documents call a language: a normalised code with the region where it is spoken most (de-DE, zh-TW);
+ * and how it is written. False for what is no code. */
+struct mt_written_language {
+    char tag[MT_LANGUAGE_BYTES];
+    bool is_rtl; /* from the right to the left */
+    bool is_east_asian;
+};
+bool mt_language_written(const char *code, struct mt_written_language *out);
+
 /* In English: "German", "Chinese (Simplified)"; the code itself where there is no name. */
 void mt_language_name(const char *code, char out[MT_LANGUAGE_NAME_BYTES]);
 

@@ -67,6 +67,12 @@ void mt_office_pack(const void *own, struct mt_text *out)
         put_range(out, text->run);
         mt_flat_put_number(out, text->is_attribute);
     }
+    const struct mt_text tag = {.bytes = (char *)(size_t)office->target.tag,
+                                .length = strlen(office->target.tag)};
+    mt_flat_put_number(out, office->has_target && office->names_language);
+    mt_flat_put_text(out, &tag);
+    mt_flat_put_number(out, office->target.is_rtl);
+    mt_flat_put_number(out, office->target.is_east_asian);
 }
 
 static struct mt_range take_range(const struct mt_document *document, struct mt_flat *flat)
@@ -164,6 +170,23 @@ static enum mt_status unpack_text(const struct mt_document *document, struct tex
     return status;
 }
 
+static enum mt_status unpack_language(struct mt_office *office, struct mt_flat *flat,
+                                      struct mt_error *err)
+{
+    struct mt_text tag = {0};
+    office->has_target = office->names_language = mt_flat_number(flat, 1) == 1;
+    mt_flat_text(flat, &tag);
+    office->target.is_rtl = mt_flat_number(flat, 1) == 1;
+    office->target.is_east_asian = mt_flat_number(flat, 1) == 1;
+    if (tag.length >= sizeof office->target.tag)
+        flat->is_broken = true;
+    else if (tag.bytes)
+        memcpy(office->target.tag, tag.bytes, tag.length);
+    enum mt_status status = mt_text_check(&tag, "a document", err);
+    mt_text_finish(&tag);
+    return status;
+}
+
 /* Bytes that its codes copy are the text's own, each once: texts within it are then, too. */
 static bool is_piece_sound(const struct mt_office *office, const struct mt_document_piece *piece)
 {
@@ -215,6 +238,8 @@ enum mt_status mt_office_unpack_as(const struct mt_office_format *format,
     }
     for (size_t i = 0; i < office->n_texts && !status; i++)
         status = unpack_text(document, &office->texts[i], flat, err);
+    if (!status)
+        status = unpack_language(office, flat, err);
     for (size_t i = 0; i < document->n; i++)
         if (!is_piece_sound(office, &document->pieces[i]))
             flat->is_broken = true;

@@ -54,6 +54,26 @@ void mt_office_destroy(void *own)
     free(office);
 }
 
+void mt_office_set_target(struct mt_office *office, const char *target_lang)
+{
+    office->has_target = target_lang && mt_language_written(target_lang, &office->target);
+}
+
+void mt_office_name_language(struct mt_office *office)
+{
+    office->names_language = true;
+}
+
+bool mt_office_is_rtl(const struct mt_office *office)
+{
+    return office->has_target && office->target.is_rtl;
+}
+
+bool mt_office_names_language(const struct mt_office *office)
+{
+    return office->names_language;
+}
+
 /* ---- looks ---- */
 
 static size_t *find_slot(const struct mt_office *office, const char *bytes, size_t length)
@@ -603,7 +623,8 @@ static void close_look(const struct mt_text *look, struct mt_text *out)
 static void write_run(struct writer *writer, const char *words, size_t length)
 {
     const struct text *text = writer->text;
-    const struct mt_office_format *format = writer->office->format;
+    const struct mt_office *office = writer->office;
+    const struct mt_office_format *format = office->format;
     size_t look =
         writer->n_open > 0 ? code_at(writer, writer->open[writer->n_open - 1])->look : text->look;
     const struct mt_text *properties = &writer->office->looks[look].properties;
@@ -616,10 +637,12 @@ static void write_run(struct writer *writer, const char *words, size_t length)
     } else {
         struct mt_text clean = {0};
         append_words(words, length, &clean);
-        const struct mt_office_run run = {.prefix = text->element_prefix,
-                                          .look = properties,
-                                          .words = clean.bytes,
-                                          .length = clean.length};
+        const struct mt_office_run run = {
+            .prefix = text->element_prefix,
+            .look = properties,
+            .words = clean.bytes,
+            .length = clean.length,
+            .language = office->has_target && office->names_language ? &office->target : NULL};
         if (clean.status)
             writer->out.status = clean.status;
         else

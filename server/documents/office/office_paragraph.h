@@ -64,12 +64,21 @@ MT_MUST_CHECK enum mt_status mt_office_create(const struct mt_office_format *for
                                               struct mt_office **out, struct mt_error *err);
 void mt_office_destroy(void *office); /* takes NULL */
 
+/* A document that names a language anywhere gets the target's in what is translated; target_lang is a
+ * normalised code, or NULL: not known. */
+void mt_office_set_target(struct mt_office *office, const char *target_lang);
+void mt_office_name_language(struct mt_office *office);
+/* Of the target, if a paragraph that is translated may have to say that it is written from the right. */
+bool mt_office_is_rtl(const struct mt_office *office);
+bool mt_office_names_language(const struct mt_office *office);
+
 /* Words of a translation, for the format to write. */
 struct mt_office_run {
     const char *prefix;         /* of the names of its elements, as in "w:" */
     const struct mt_text *look; /* the format's own */
     const char *words;          /* content of XML, without characters that XML has not */
     size_t length;
+    const struct mt_written_language *language; /* which the run is to name; NULL: none */
 };
 typedef void mt_office_write_run(const struct mt_office_run *run, struct mt_text *out);
 

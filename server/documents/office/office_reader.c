@@ -3,6 +3,7 @@
 #include "base/size.h"
 #include "server/documents/office/office_names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,6 +13,10 @@
 #define MAX_FIELDS 64
 #define MAX_ELEMENTS MT_XML_MAX_DEPTH
 #define NONE ((size_t)-1)
+
+/* In a look, where these belong: that the words are written from the right, or were not, and their
+ * language. */
+enum { NO_DIRECTION = 1, DIRECTION = 2, LANGUAGE = 3 };
 
 struct field {
     bool is_result; /* its instruction has ended */
@@ -27,7 +32,11 @@ struct element {
 };
 
 struct paragraph {
-    size_t depth;
+    size_t depth, begin;
+    struct mt_range properties;      /* of an empty <pPr/> */
+    size_t direction_at;             /* where <bidi/> belongs in others; 0: nowhere */
+    struct mt_range other_direction; /* <bidi w:val="0"/> */
+    bool has_direction;
     struct mt_office_token *tokens;
     size_t n, capacity;
     bool is_odd; /* left as it is */
@@ -37,6 +46,7 @@ struct paragraph {
     struct mt_range run;
     size_t run_first; /* token */
     size_t properties_depth, property_begin;
+    bool is_off; /* the property */
     size_t look;
     size_t words_depth, words_begin;
     bool keeps_blanks;
@@ -56,7 +66,8 @@ struct reader {
     struct mt_office_prefix prefix;
     struct paragraph *paragraphs[MAX_PARAGRAPHS]; /* one within the other */
     size_t n;
-    struct mt_text properties;  /* of the run */
+    struct mt_text properties; /* of the run */
+    bool has_direction, has_language;
     struct mt_text instruction; /* of the field */
     struct mt_error *err;
 };
@@ -66,6 +77,13 @@ struct reader {
 static bool is_word(const struct reader *reader, const struct mt_xml_tag *tag)
 {
     return mt_office_has_prefix(&reader->prefix, reader->document, tag);
+}
+
+/* Of what is there or not, such as <b/>. */
+static bool is_off(const struct mt_xml_tag *tag)
+{
+    static const char *const values[] = {"0", "false", "off"};
+    return MT_IS_ONE_OF(mt_office_attribute(tag, "val"), values);
 }
 
 /* ---- tokens ---- */
@@ -235,6 +253,11 @@ static enum mt_status end_whole(struct reader *reader, const struct mt_xml_tag *
     struct mt_office_token *token;
     const struct mt_range range = {p->whole_tag.begin, tag->range.end};
     p->whole_depth = 0;
+    if (strcmp(p->whole_name, "pPr") == 0 && p->run_depth == 0 && p->direction_at == 0) {
+        bool is_empty = tag->range.begin == tag->range.end;
+        p->properties = is_empty ? range : (struct mt_range){0};
+        p->direction_at = is_empty ? 0 : tag->range.begin;
+    }
     if (p->field_change == 'b')
         return begin_field(reader, range);
     if (p->field_change == 's')
@@ -285,6 +308,15 @@ static void end_run(struct reader *reader, const struct mt_xml_tag *tag)
         p->tokens[i].outer.end = tag->range.end;
 }
 
+/* Once for each. */
+static void place(struct reader *reader, char what)
+{
+    bool *is_placed = what == LANGUAGE ? &reader->has_language : &reader->has_direction;
+    if (!*is_placed)
+        mt_text_append(&reader->properties, &what, 1);
+    *is_placed = true;
+}
+
 static void begin_in_run(struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const char *const dropped[] = {"lastRenderedPageBreak", "softHyphen"};
@@ -294,6 +326,7 @@ static void begin_in_run(struct reader *reader, const struct mt_xml_tag *tag)
     if (strcmp(name, "rPr") == 0) {
         p->properties_depth = tag->depth;
         reader->properties.length = 0;
+        reader->has_direction = reader->has_language = false;
         p->run.end = tag->range.end;
     } else if (strcmp(name, "t") == 0) {
         p->words_depth = tag->depth;
@@ -312,29 +345,46 @@ static void begin_in_run(struct reader *reader, const struct mt_xml_tag *tag)
     }
 }
 
-/* A property of the run's: its own bytes are how it looks, but for those that nobody sees. */
+/* A property of the run's: its own bytes are how it looks, but for those that nobody sees, and for those
+ * that depend on the language, whose places are kept. */
 static void end_property(struct reader *reader, const struct mt_xml_tag *tag)
 {
+    static const char *const behind_direction[] = {
+        "cs", "em", "lang", "eastAsianLayout", "specVanish", "oMath", "rPrChange"};
+    static const char *const behind_language[] = {"eastAsianLayout", "specVanish", "oMath",
+                                                  "rPrChange"};
     struct paragraph *p = current(reader);
     const struct mt_range range = {p->property_begin, tag->range.end};
-    const char *name = reader->document->bytes + range.begin + 1;
+    const char *raw = reader->document->bytes + range.begin + 1;
     size_t n = strlen(reader->prefix.text);
-    bool is_ours = strncmp(name, reader->prefix.text, n) == 0;
-    size_t length = strcspn(name + n, " \t\r\n/>");
-    bool is_unseen = is_ours && ((length == 4 && strncmp(name + n, "lang", 4) == 0) ||
-                                 (length == 7 && strncmp(name + n, "noProof", 7) == 0));
-    if (!is_unseen)
+    bool is_ours = strncmp(raw, reader->prefix.text, n) == 0;
+    const char *name = is_ours ? tag->name : "";
+    if (!is_ours || MT_IS_ONE_OF(name, behind_direction))
+        place(reader, NO_DIRECTION);
+    if (!is_ours || MT_IS_ONE_OF(name, behind_language))
+        place(reader, LANGUAGE);
+    if (strcmp(name, "lang") == 0)
+        mt_office_name_language(reader->office);
+    else if (strcmp(name, "rtl") == 0)
+        place(reader, p->is_off ? NO_DIRECTION : DIRECTION);
+    else if (strcmp(name, "noProof") != 0)
         append_range(reader, range, &reader->properties);
 }
 
 static enum mt_status end_properties(struct reader *reader, const struct mt_xml_tag *tag)
 {
     struct paragraph *p = current(reader);
+    struct mt_text *look = &reader->properties;
     p->properties_depth = 0;
     p->run.end = tag->range.end;
-    mt_text_append(&reader->properties, "", 0);
-    return mt_office_look(reader->office, reader->properties.bytes, reader->properties.length,
-                          &p->look, reader->err);
+    place(reader, NO_DIRECTION);
+    place(reader, LANGUAGE);
+    bool is_nothing = look->length == 2 && look->bytes[0] == NO_DIRECTION;
+    enum mt_status status = mt_text_check(look, "a paragraph", reader->err);
+    if (status)
+        return status;
+    return mt_office_look(reader->office, look->bytes, is_nothing ? 0 : look->length, &p->look,
+                          reader->err);
 }
 
 static enum mt_status end_words(struct reader *reader, const struct mt_xml_tag *tag)
@@ -487,22 +537,75 @@ static enum mt_status begin_paragraph(struct reader *reader, const struct mt_xml
     if (!p)
         return mt_fail_memory(reader->err, sizeof *p, "a paragraph");
     p->depth = tag->depth;
+    p->begin = tag->range.end;
     p->field = NONE;
     reader->paragraphs[reader->n++] = p;
     return MT_OK;
 }
 
+static void write_language(const struct mt_office_run *run, struct mt_text *out)
+{
+    const struct mt_written_language *language = run->language;
+    const char *attribute = language->is_rtl          ? "bidi"
+                            : language->is_east_asian ? "eastAsia"
+                                                      : "val";
+    mt_text_appendf(out, "<%slang %s%s=\"%s\"/>", run->prefix, run->prefix, attribute,
+                    language->tag);
+}
+
+static void write_look(const struct mt_office_run *run, struct mt_text *out)
+{
+    static const char nothing[] = {NO_DIRECTION, LANGUAGE};
+    const char *look = run->look->length > 0 ? run->look->bytes : nothing;
+    size_t n = run->look->length > 0 ? run->look->length : sizeof nothing, begin = out->length;
+    mt_text_appendf(out, "<%srPr>", run->prefix);
+    size_t inner = out->length;
+    for (size_t i = 0; i < n; i++)
+        if (look[i] == LANGUAGE && run->language)
+            write_language(run, out);
+        else if (look[i] == DIRECTION || look[i] == NO_DIRECTION) {
+            if (run->language ? run->language->is_rtl : look[i] == DIRECTION)
+                mt_text_appendf(out, "<%srtl/>", run->prefix);
+        } else if (look[i] != LANGUAGE)
+            mt_text_append(out, look + i, 1);
+    if (out->length > inner)
+        mt_text_appendf(out, "</%srPr>", run->prefix);
+    else
+        out->length = begin;
+}
+
 void mt_office_write_text_run(const struct mt_office_run *run, struct mt_text *out)
 {
     mt_text_appendf(out, "<%sr>", run->prefix);
-    if (run->look->length > 0)
-        mt_text_appendf(out, "<%srPr>%s</%srPr>", run->prefix, run->look->bytes, run->prefix);
+    write_look(run, out);
     mt_text_appendf(out, "<%st xml:space=\"preserve\">", run->prefix);
     mt_text_append(out, run->words, run->length);
     mt_text_appendf(out, "</%st></%sr>", run->prefix, run->prefix);
 }
 
-static enum mt_status end_paragraph(struct reader *reader)
+/* A paragraph that is translated into a language that is written from the right is written so, too. */
+static enum mt_status add_direction(struct reader *reader, const struct paragraph *p, size_t end)
+{
+    const char *prefix = reader->prefix.text;
+    char text[MT_DOCUMENT_EDIT_BYTES];
+    struct mt_range range = {p->direction_at, p->direction_at};
+    if (!mt_office_is_rtl(reader->office) || p->has_direction)
+        return MT_OK;
+    if (p->other_direction.end > 0) {
+        range = p->other_direction;
+        bool is_whole = reader->document->bytes[range.end - 2] == '/';
+        snprintf(text, sizeof text, "<%sbidi%s>", prefix, is_whole ? "/" : "");
+    } else if (p->direction_at > 0) {
+        snprintf(text, sizeof text, "<%sbidi/>", prefix);
+    } else {
+        range = p->properties.end > 0 ? p->properties : (struct mt_range){p->begin, p->begin};
+        snprintf(text, sizeof text, "<%spPr><%sbidi/></%spPr>", prefix, prefix, prefix);
+    }
+    return mt_document_add_edit_within(reader->document, range, (struct mt_range){p->begin, end},
+                                       text, reader->err);
+}
+
+static enum mt_status end_paragraph(struct reader *reader, const struct mt_xml_tag *tag)
 {
     struct paragraph *p = current(reader);
     enum mt_status status = MT_OK;
@@ -519,9 +622,31 @@ static enum mt_status end_paragraph(struct reader *reader)
                                                   .n = p->n};
     if (!status && !p->is_odd && p->n > 0)
         status = mt_office_add_texts(reader->document, &paragraph, reader->err);
+    if (!status && !p->is_odd && p->n > 0)
+        status = add_direction(reader, p, tag->range.begin);
     drop_paragraph(p);
     reader->n--;
     return status;
+}
+
+/* <bidi/> stands before these. */
+static void take_paragraph_property(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    static const char *const behind[] = {
+        "adjustRightInd",   "snapToGrid",      "spacing", "ind",           "contextualSpacing",
+        "mirrorIndents",    "suppressOverlap", "jc",      "textDirection", "textAlignment",
+        "textboxTightWrap", "outlineLvl",      "divId",   "cnfStyle",      "rPr",
+        "sectPr",           "pPrChange"};
+    struct paragraph *p = current(reader);
+    if (strcmp(p->whole_name, "pPr") != 0 || p->run_depth > 0)
+        return;
+    if (strcmp(tag->name, "bidi") == 0 && is_off(tag)) {
+        p->other_direction = tag->range;
+    } else if (strcmp(tag->name, "bidi") == 0) {
+        p->has_direction = true;
+    }
+    if (p->direction_at == 0 && MT_IS_ONE_OF(tag->name, behind))
+        p->direction_at = tag->range.begin;
 }
 
 static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
@@ -533,11 +658,15 @@ static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, st
         return status;
     if (is_word(reader, tag) && strcmp(tag->name, "p") == 0)
         return begin_paragraph(reader, tag);
+    if (p && p->whole_depth > 0 && tag->depth == p->whole_depth + 1)
+        take_paragraph_property(reader, tag);
     if (!p || p->whole_depth > 0)
         return MT_OK;
     if (p->properties_depth > 0) {
-        if (tag->depth == p->properties_depth + 1)
+        if (tag->depth == p->properties_depth + 1) {
             p->property_begin = tag->range.begin;
+            p->is_off = is_off(tag);
+        }
     } else if (p->words_depth > 0) {
         p->is_odd = true;
     } else if (p->run_depth > 0) {
@@ -556,7 +685,7 @@ static enum mt_status take_end(void *context, const struct mt_xml_tag *tag, stru
     if (!p)
         return MT_OK;
     if (tag->depth == p->depth)
-        return end_paragraph(reader);
+        return end_paragraph(reader, tag);
     if (p->whole_depth > 0)
         return tag->depth == p->whole_depth ? end_whole(reader, tag) : MT_OK;
     if (p->properties_depth > 0 && tag->depth == p->properties_depth + 1)

@@ -3,6 +3,7 @@
 #include "server/documents/office/office_names.h"
 #include "server/documents/xml_words.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -20,7 +21,8 @@ struct reader {
     const char *copied;       /* elements of characters in it */
     size_t series_name_depth; /* c:tx */
 
-    size_t depth; /* of the paragraph; 0: in none */
+    size_t depth, begin;        /* of the paragraph; 0: in none */
+    struct mt_range properties; /* the beginning of its <pPr> */
     struct mt_office_token *tokens;
     size_t n, capacity;
     bool is_odd, has_runs, has_ended;
@@ -35,7 +37,7 @@ struct reader {
     struct mt_range whole_tag;
     enum whole whole;
     char form;
-    struct mt_text properties;
+    struct mt_text look_bytes;
     struct mt_error *err;
 };
 
@@ -47,23 +49,32 @@ static bool is_drawing(const struct reader *reader)
 
 /* ---- writing ---- */
 
-static void write(const struct mt_office_run *run, const char *space, struct mt_text *out)
+static void write_words(const struct mt_office_run *run, const char *space, struct mt_text *out)
 {
-    mt_text_appendf(out, "<%sr>", run->prefix);
-    mt_text_append(out, run->look->bytes, run->look->length);
     mt_text_appendf(out, "<%st%s>", run->prefix, space);
     mt_text_append(out, run->words, run->length);
     mt_text_appendf(out, "</%st></%sr>", run->prefix, run->prefix);
 }
 
+/* The language is an attribute of the look. */
 void mt_office_write_shape_run(const struct mt_office_run *run, struct mt_text *out)
 {
-    write(run, "", out);
+    const char *rest = run->look->length > 0 ? run->look->bytes + strlen("<rPr") : "/>";
+    if (run->look->length > 0)
+        rest += strlen(run->prefix);
+    mt_text_appendf(out, "<%sr>", run->prefix);
+    if (run->language)
+        mt_text_appendf(out, "<%srPr lang=\"%s\"%s", run->prefix, run->language->tag, rest);
+    else
+        mt_text_append(out, run->look->bytes, run->look->length);
+    write_words(run, "", out);
 }
 
 void mt_office_write_cell_run(const struct mt_office_run *run, struct mt_text *out)
 {
-    write(run, " xml:space=\"preserve\"", out);
+    mt_text_appendf(out, "<%sr>", run->prefix);
+    mt_text_append(out, run->look->bytes, run->look->length);
+    write_words(run, " xml:space=\"preserve\"", out);
 }
 
 void mt_office_write_plain(const struct mt_office_run *run, struct mt_text *out)
@@ -231,7 +242,7 @@ static enum mt_status end_properties(struct reader *reader, const struct mt_xml_
 {
     const char *bytes = reader->document->bytes;
     const struct mt_range inner = {reader->whole_tag.end, tag->range.begin};
-    struct mt_text *look = &reader->properties;
+    struct mt_text *look = &reader->look_bytes;
     look->length = 0;
     mt_text_append(look, "", 0);
     append_attributes(bytes + reader->whole_tag.begin,
@@ -331,6 +342,13 @@ static void end_run(struct reader *reader, const struct mt_xml_tag *tag)
         reader->tokens[i].outer.end = tag->range.end;
 }
 
+static void begin_properties(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    if (is_drawing(reader) && mt_xml_attribute(tag, "lang"))
+        mt_office_name_language(reader->document->own);
+    begin_whole(reader, tag, PROPERTIES, '\0');
+}
+
 static void begin_in_paragraph(struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const char *const read_aloud[] = {"rPh", "phoneticPr"};
@@ -340,7 +358,7 @@ static void begin_in_paragraph(struct reader *reader, const struct mt_xml_tag *t
         if (strcmp(name, "t") == 0)
             begin_words(reader, tag);
         else if (strcmp(name, "rPr") == 0 && reader->n == reader->run_first)
-            begin_whole(reader, tag, PROPERTIES, '\0');
+            begin_properties(reader, tag);
         else
             begin_whole(reader, tag, POINT, '\0');
     } else if (strcmp(name, "r") == 0) {
@@ -352,6 +370,7 @@ static void begin_in_paragraph(struct reader *reader, const struct mt_xml_tag *t
         begin_whole(reader, tag, DROPPED, '\0');
     } else if (is_drawing(reader) && strcmp(name, "pPr") == 0) {
         reader->is_odd = reader->is_odd || reader->n > 0;
+        reader->properties = tag->range;
         begin_whole(reader, tag, DROPPED, '\0');
     } else if (is_drawing(reader) && strcmp(name, "endParaRPr") == 0) {
         reader->has_ended = true;
@@ -390,7 +409,55 @@ static enum mt_status is_kept(const struct reader *reader, bool *out)
     return status;
 }
 
-static enum mt_status end_paragraph(struct reader *reader)
+/* The value of an attribute in a tag, as it stands there; empty: it has none. */
+static struct mt_range find_attribute(const struct reader *reader, struct mt_range tag,
+                                      const char *name)
+{
+    const char *bytes = reader->document->bytes;
+    size_t n = strlen(name);
+    for (size_t at = tag.begin; at + n < tag.end; at++) {
+        at += strcspn(bytes + at, " \t\r\n");
+        at += strspn(bytes + at, " \t\r\n");
+        size_t begin = at;
+        at += strcspn(bytes + at, "\"'/>");
+        if (at >= tag.end || bytes[at] == '/' || bytes[at] == '>')
+            break;
+        size_t length = strcspn(bytes + at + 1, bytes[at] == '"' ? "\"" : "'");
+        if (strcspn(bytes + begin, " \t\r\n=") == n && strncmp(bytes + begin, name, n) == 0)
+            return (struct mt_range){at + 1, at + 1 + length};
+        at += length + 1;
+    }
+    return (struct mt_range){0};
+}
+
+/* A paragraph that is translated into a language that is written from the right is written so, too. */
+static enum mt_status add_direction(struct reader *reader, size_t end)
+{
+    const struct mt_range scope = {reader->begin, end}, tag = reader->properties;
+    const char *bytes = reader->document->bytes, *prefix = reader->prefix.text;
+    char text[MT_DOCUMENT_EDIT_BYTES] = " rtl=\"1\"";
+    struct mt_range at = {reader->begin, reader->begin}, align;
+    if (!is_drawing(reader) || !reader->has_runs || !mt_office_is_rtl(reader->document->own))
+        return MT_OK;
+    if (tag.end == 0) {
+        snprintf(text, sizeof text, "<%spPr rtl=\"1\"/>", prefix);
+        return mt_document_add_edit_within(reader->document, at, scope, text, reader->err);
+    }
+    at = find_attribute(reader, tag, "rtl");
+    align = find_attribute(reader, tag, "algn");
+    if (at.begin < at.end)
+        snprintf(text, sizeof text, "1");
+    else
+        at.begin = at.end = tag.begin + 1 + strlen(prefix) + strlen("pPr");
+    enum mt_status status =
+        mt_document_add_edit_within(reader->document, at, scope, text, reader->err);
+    bool is_left = align.end == align.begin + 1 && bytes[align.begin] == 'l';
+    if (!status && is_left)
+        status = mt_document_add_edit_within(reader->document, align, scope, "r", reader->err);
+    return status;
+}
+
+static enum mt_status end_paragraph(struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const char odd[] = "its markup is none that can be written again";
     static const char kept[] = "a table's heading, a formula, a filter or a list names it as it is";
@@ -413,6 +480,8 @@ static enum mt_status end_paragraph(struct reader *reader)
                                  reader->err);
     else if (!status && reader->n > 0)
         status = mt_office_add_texts(reader->document, &paragraph, reader->err);
+    if (!status && !stays && !reader->is_odd && reader->n > 0)
+        status = add_direction(reader, tag->range.begin);
     drop_tokens(reader);
     reader->depth = 0;
     return status;
@@ -421,6 +490,8 @@ static enum mt_status end_paragraph(struct reader *reader)
 static void begin_paragraph(struct reader *reader, const struct mt_xml_tag *tag)
 {
     reader->depth = tag->depth;
+    reader->begin = tag->range.end;
+    reader->properties = (struct mt_range){0};
     reader->run_depth = reader->words_depth = reader->whole_depth = 0;
     reader->is_odd = reader->has_runs = reader->has_ended = false;
     reader->look = 0;
@@ -501,7 +572,7 @@ static enum mt_status take_end(void *context, const struct mt_xml_tag *tag, stru
     else if (tag->depth == reader->run_depth)
         end_run(reader, tag);
     if (!status && tag->depth == reader->depth)
-        status = end_paragraph(reader);
+        status = end_paragraph(reader, tag);
     return status;
 }
 
@@ -516,6 +587,6 @@ enum mt_status mt_office_read_runs(struct mt_document *document, size_t index,
     enum mt_status status = mt_xml_read(&view, take_begin, take_end, &reader, err);
     drop_tokens(&reader);
     free(reader.tokens);
-    mt_text_finish(&reader.properties);
+    mt_text_finish(&reader.look_bytes);
     return status ? mt_fail_in(err, status, part->name) : MT_OK;
 }

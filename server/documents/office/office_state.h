@@ -41,6 +41,8 @@ struct mt_office {
     size_t n_codes, codes_capacity;
     struct text *texts;
     size_t n_texts, texts_capacity;
+    struct mt_written_language target;
+    bool has_target, names_language;
 };
 
 #endif

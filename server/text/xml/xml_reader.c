@@ -7,6 +7,13 @@
 
 #include <expat.h>
 
+/* expat 2.9 warns of the names without 64, and Debian 12's has no others. */
+#if 100 * XML_MAJOR_VERSION + XML_MINOR_VERSION < 209
+#define XML_GetCurrentByteIndex64 XML_GetCurrentByteIndex
+#define XML_GetCurrentByteCount64 XML_GetCurrentByteCount
+#define XML_GetCurrentLineNumber64 XML_GetCurrentLineNumber
+#endif
+
 /* A root for what has none. */
 static const char root_open[] = "<r>", root_close[] = "</r>";
 
@@ -25,7 +32,7 @@ struct reader {
 
 static size_t place(const struct reader *reader)
 {
-    size_t at = (size_t)XML_GetCurrentByteIndex(reader->parser);
+    size_t at = (size_t)XML_GetCurrentByteIndex64(reader->parser);
     at = mt_size_max(at, reader->n_root) - reader->n_root + reader->source->range.begin;
     return mt_size_min(at, reader->source->range.end);
 }
@@ -55,7 +62,7 @@ static size_t line_of(struct reader *reader, size_t begin)
 {
     const char *bytes = reader->source->bytes, *at = bytes + reader->counted;
     if (reader->has_returns)
-        return XML_GetCurrentLineNumber(reader->parser);
+        return XML_GetCurrentLineNumber64(reader->parser);
     if (begin <= reader->counted)
         return reader->line;
     while ((at = memchr(at, '\n', (size_t)(bytes + begin - at)))) {
@@ -72,7 +79,7 @@ static void hand_over(struct reader *reader, struct mt_xml_event *event)
         return;
     size_t begin = place(reader);
     event->range =
-        (struct mt_range){begin, begin + (size_t)XML_GetCurrentByteCount(reader->parser)};
+        (struct mt_range){begin, begin + (size_t)XML_GetCurrentByteCount64(reader->parser)};
     event->depth = reader->depth;
     event->line = line_of(reader, begin);
     enum mt_status status = reader->take(reader->context, event, reader->err);
@@ -87,7 +94,7 @@ static enum mt_status check_element(const struct reader *reader, const char *nam
                    strnlen(name, MT_XML_MAX_NAME + 1) <= MT_XML_MAX_NAME;
     if (is_well)
         return MT_OK;
-    unsigned long line = XML_GetCurrentLineNumber(reader->parser);
+    unsigned long line = XML_GetCurrentLineNumber64(reader->parser);
     if (reader->depth > MT_XML_MAX_DEPTH)
         return mt_fail(reader->err, MT_LIMIT, "line %lu: elements are nested deeper than %d", line,
                        MT_XML_MAX_DEPTH);
@@ -170,7 +177,7 @@ static void XMLCALL refuse_entity(void *context, const XML_Char *name, int is_pa
     stop(reader, mt_fail(reader->err, MT_FORMAT,
                          "line %lu: an entity is declared (%.40s), which is not read: expected the "
                          "text itself where it is used",
-                         (unsigned long)XML_GetCurrentLineNumber(reader->parser), name));
+                         (unsigned long)XML_GetCurrentLineNumber64(reader->parser), name));
 }
 
 /* What is declared outside of the source is nothing: only then are unknown entities no errors. */

@@ -22,6 +22,9 @@ static const char presentation_types[] =
             TYPE("layout.xml", OFFICE "presentationml.slideLayout")
                 TYPE("comments.xml", OFFICE "presentationml.comments")
                     TYPE("chart.xml", OFFICE "drawingml.chart") "</Types>";
+static const char document_types[] =
+    "<Types>" TYPE("d.xml", OFFICE "wordprocessingml.document.main")
+        TYPE("styles.xml", OFFICE "wordprocessingml.styles") "</Types>";
 static const char workbook_types[] = "<Types>" TYPE("w.xml", OFFICE "spreadsheetml.sheet.main")
     TYPE("strings.xml", OFFICE "spreadsheetml.sharedStrings")
         TYPE("sheet.xml", OFFICE "spreadsheetml.worksheet")
@@ -31,11 +34,16 @@ static const char workbook_types[] = "<Types>" TYPE("w.xml", OFFICE "spreadsheet
                         TYPE("chart.xml", OFFICE "drawingml.chart") "</Types>";
 
 /* Parts: name, bytes, ..., NULL. */
-static struct mt_document *read_parts(const char *types, const char *const *parts)
+static struct mt_document *read_parts_for(const char *target_lang, const char *types,
+                                          const char *const *parts)
 {
     struct entry entries[8] = {{"[Content_Types].xml", types, 0, ZIP_CM_DEFLATE, false}};
-    const struct mt_document_options options = {
-        .format = types == workbook_types ? MT_DOCUMENT_XLSX : MT_DOCUMENT_PPTX, .confines = true};
+    const struct mt_document_options options = {.format = types == workbook_types ? MT_DOCUMENT_XLSX
+                                                          : types == document_types
+                                                              ? MT_DOCUMENT_DOCX
+                                                              : MT_DOCUMENT_PPTX,
+                                                .target_lang = target_lang,
+                                                .confines = true};
     struct mt_document *document = NULL;
     struct mt_error err;
     size_t n = 1, length;
@@ -46,6 +54,11 @@ static struct mt_document *read_parts(const char *types, const char *const *part
     ck_assert_msg(!status, "%s", status ? err.message : "");
     free(file);
     return document;
+}
+
+static struct mt_document *read_parts(const char *types, const char *const *parts)
+{
+    return read_parts_for(NULL, types, parts);
 }
 
 /* A part around which its namespaces are declared. */
@@ -228,6 +241,117 @@ START_TEST(test_written)
 }
 END_TEST
 
+/* ---- languages ---- */
+
+#define WORD_P(properties, run, words) \
+    "<w:p>" properties "<w:r>" run "<w:t xml:space=\"preserve\">" words "</w:t></w:r></w:p>"
+#define LANGUAGE_STYLES "<s><w:lang w:val=\"en-US\"/></s>"
+
+/* A document of two paragraphs, "A" and "B", of which the first is translated. */
+static const struct {
+    const char *target, *language; /* what the document's styles say; of slides: their runs */
+    const char *paragraph, *expected;
+} languages[] = {
+    {"de", LANGUAGE_STYLES, WORD_P("", "", "A"),
+     WORD_P("", "<w:rPr><w:lang w:val=\"de-DE\"/></w:rPr>", "C")},
+    /* a document that names no language, and a target that is not known */
+    {"de", "<s/>", WORD_P("", "", "A"), WORD_P("", "", "C")},
+    {NULL, LANGUAGE_STYLES, WORD_P("", "", "A"), WORD_P("", "", "C")},
+    {"zh", LANGUAGE_STYLES, WORD_P("", "<w:rPr><w:b/><w:lang w:val=\"en\"/><w14:x/></w:rPr>", "A"),
+     WORD_P("", "<w:rPr><w:b/><w:lang w:eastAsia=\"zh-CN\"/><w14:x/></w:rPr>", "C")},
+    {"ar", LANGUAGE_STYLES,
+     WORD_P("<w:pPr><w:keepNext/><w:jc/></w:pPr>", "<w:rPr><w:u/><w:cs/><w:w14/></w:rPr>", "A"),
+     WORD_P("<w:pPr><w:keepNext/><w:bidi/><w:jc/></w:pPr>",
+            "<w:rPr><w:u/><w:rtl/><w:cs/><w:w14/><w:lang w:bidi=\"ar-EG\"/></w:rPr>", "C")},
+    {"he", LANGUAGE_STYLES, WORD_P("<w:pPr/>", "", "A"),
+     WORD_P("<w:pPr><w:bidi/></w:pPr>", "<w:rPr><w:rtl/><w:lang w:bidi=\"he-IL\"/></w:rPr>", "C")},
+    {"fa", LANGUAGE_STYLES, WORD_P("<w:pPr><w:bidi/></w:pPr>", "<w:rPr><w:rtl/></w:rPr>", "A"),
+     WORD_P("<w:pPr><w:bidi/></w:pPr>", "<w:rPr><w:rtl/><w:lang w:bidi=\"fa-IR\"/></w:rPr>", "C")},
+    /* as LibreOffice says what is not so */
+    {"fa", LANGUAGE_STYLES,
+     WORD_P("<w:pPr><w:bidi w:val=\"0\"/><w:jc/></w:pPr>", "<w:rPr><w:rtl w:val=\"0\"/></w:rPr>",
+            "A"),
+     WORD_P("<w:pPr><w:bidi/><w:jc/></w:pPr>", "<w:rPr><w:rtl/><w:lang w:bidi=\"fa-IR\"/></w:rPr>",
+            "C")},
+    {"de", "<s/>", WORD_P("", "<w:rPr><w:rtl w:val=\"false\"/></w:rPr>", "A"), WORD_P("", "", "C")},
+    {"en", LANGUAGE_STYLES, WORD_P("<w:pPr/>", "<w:rPr><w:rtl/></w:rPr>", "A"),
+     WORD_P("<w:pPr/>", "<w:rPr><w:lang w:val=\"en-US\"/></w:rPr>", "C")},
+    {"ar", "<s/>", WORD_P("", "<w:rPr><w:rtl/></w:rPr>", "A"),
+     WORD_P("", "<w:rPr><w:rtl/></w:rPr>", "C")},
+    {"de", NULL, "<a:p>" R("A") "</a:p>",
+     "<a:p><a:r><a:rPr lang=\"de-DE\"/>" T("C") "</a:r></a:p>"},
+    {"pt-BR", NULL, "<a:p>" B("A") "</a:p>",
+     "<a:p><a:r><a:rPr lang=\"pt-BR\" b=\"1\"/>" T("C") "</a:r></a:p>"},
+    {"de", NULL, "<a:p>" LINK("A") "</a:p>", "<a:p>" LINK("C") "</a:p>"},
+    {"ar", NULL, "<a:p>" R("A") "</a:p>",
+     "<a:p><a:pPr rtl=\"1\"/><a:r><a:rPr lang=\"ar-EG\"/>" T("C") "</a:r></a:p>"},
+    {"ar", NULL, "<a:p><a:pPr lvl='1'  rtl='0' algn=\"l\"><a:x/></a:pPr>" R("A") "</a:p>",
+     "<a:p><a:pPr lvl='1'  rtl='1' algn=\"r\"><a:x/></a:pPr><a:r><a:rPr lang=\"ar-EG\"/>" T(
+         "C") "</a:r></a:p>"},
+    {"ar", NULL, "<a:p><a:pPr algn=\"ctr\"/>" R("A") "</a:p>",
+     "<a:p><a:pPr rtl=\"1\" algn=\"ctr\"/><a:r><a:rPr lang=\"ar-EG\"/>" T("C") "</a:r></a:p>"},
+};
+
+START_TEST(test_languages)
+{
+    static const char word[] = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
+    struct mt_text xml = {0}, expected = {0}, translations[2] = {{0}};
+    struct mt_document_report report;
+    const char *language = languages[_i].language;
+    for (int i = 0; i < 2; i++)
+        mt_text_appendf(i ? &expected : &xml,
+                        "<x:part xmlns:w=\"%s\" xmlns:a=\"%s\">%s<w:p><w:r><w:t>B</w:t></w:r></w:p>"
+                        "<a:p><a:r><a:t>B</a:t></a:r></a:p></x:part>",
+                        word, DRAWING, i ? languages[_i].expected : languages[_i].paragraph);
+    const char *name = language ? "d.xml" : "slide.xml";
+    const char *const parts[] = {name, xml.bytes, language ? "styles.xml" : NULL, language, NULL};
+    struct mt_document *document =
+        read_parts_for(languages[_i].target, language ? document_types : presentation_types, parts);
+    ck_assert_uint_eq(mt_document_n_texts(document), 2);
+    mt_text_append_string(&translations[0], "C");
+    char *part = write_part(document, name, translations, &report);
+    ck_assert_uint_eq(report.n_translated, 1);
+    ck_assert_str_eq(part, expected.bytes);
+    free(part);
+    /* nothing is translated: nothing says so */
+    mt_text_finish(&translations[0]);
+    translations[0] = (struct mt_text){0};
+    part = write_part(document, name, translations, &report);
+    ck_assert_str_eq(part, xml.bytes);
+    free(part);
+    part = write_part(document, name, NULL, &report);
+    ck_assert_str_eq(part, xml.bytes);
+    free(part);
+    mt_text_finish(&xml);
+    mt_text_finish(&expected);
+    mt_document_destroy(document);
+}
+END_TEST
+
+/* A number, which stays, stands before what is translated. */
+START_TEST(test_direction_of_a_later_text)
+{
+    const char *const parts[] = {"slide.xml",
+                                 "<s xmlns:a=\"" DRAWING
+                                 "\"><a:p><a:r><a:rPr lang=\"en\"/><a:t>1.</a:t></a:r><a:br/><a:r>"
+                                 "<a:t>A</a:t></a:r></a:p><a:p><a:r><a:t>2</a:t></a:r></a:p></s>",
+                                 NULL};
+    struct mt_document *document = read_parts_for("ar", presentation_types, parts);
+    struct mt_text translations[2] = {{0}};
+    struct mt_document_report report;
+    ck_assert_uint_eq(mt_document_n_texts(document), 2);
+    mt_text_append_string(&translations[0], "1.<0:b/>B");
+    mt_text_append_string(&translations[1], "2");
+    char *part = write_part(document, "slide.xml", translations, &report);
+    ck_assert_ptr_nonnull(strstr(part, "<a:p><a:pPr rtl=\"1\"/><a:r>"));
+    ck_assert_ptr_nonnull(strstr(part, "</a:p><a:p><a:r><a:t>2</a:t></a:r></a:p></s>"));
+    free(part);
+    mt_text_finish(&translations[0]);
+    mt_text_finish(&translations[1]);
+    mt_document_destroy(document);
+}
+END_TEST
+
 /* What a table, a formula, a filter or a list of values names stays, and is told of. */
 START_TEST(test_kept)
 {
@@ -392,6 +516,8 @@ Suite *suite_office(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, test_texts, 0, sizeof samples / sizeof *samples);
     tcase_add_loop_test(tcase, test_written, 0, sizeof writings / sizeof *writings);
+    tcase_add_loop_test(tcase, test_languages, 0, sizeof languages / sizeof *languages);
+    tcase_add_test(tcase, test_direction_of_a_later_text);
     tcase_add_test(tcase, test_kept);
     tcase_add_test(tcase, test_odd_markup_is_left);
     tcase_add_test(tcase, test_refused);

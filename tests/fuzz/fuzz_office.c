@@ -1,14 +1,38 @@
 /*
- * Feeds the reader of Word's documents with packages, where the first byte is 'p', and with the XML of
- * their main part, which is put into one, where it is 'x'; and that of OpenDocument with content.xml ('o'),
- * that of books with a chapter ('e'). What is read is written without translations
- * and with each text as its own, which gives the same bytes; and with other ones, which gives a file that
- * can be read.
+ * Feeds the readers of Office's documents with packages and with the XML of one part, which is put into a
+ * package: the first byte says which (kinds); that of OpenDocument with content.xml ('o'), that of books
+ * with a chapter ('e'). What is read is written without translations and with each
+ * text as its own, which gives the same bytes; and with other ones, which gives a file that can be read.
  */
 #include "server/documents/document.h"
 #include "tests/unit/server/documents/make_package.h"
 
 enum kind { NOTHING, SAME, OTHER };
+
+#define TYPES(part, main, type)                                                               \
+    "<Types><Override PartName=\"/main\" ContentType=\"application/vnd." main ".main+xml\"/>" \
+    "<Override PartName=\"/" part "\" ContentType=\"application/vnd." type "+xml\"/></Types>"
+#define SLIDES "openxmlformats-officedocument.presentationml."
+#define SHEETS "openxmlformats-officedocument.spreadsheetml."
+
+static const struct {
+    char first;
+    enum mt_document_format format;
+    const char *types, *part; /* NULL: a package; a document of Word's */
+} kinds[] = {
+    {'p', MT_DOCUMENT_DOCX, NULL, NULL},
+    {'P', MT_DOCUMENT_PPTX, NULL, NULL},
+    {'X', MT_DOCUMENT_XLSX, NULL, NULL},
+    {'x', MT_DOCUMENT_DOCX, NULL, "word/document.xml"},
+    {'s', MT_DOCUMENT_PPTX, TYPES("a", SLIDES "presentation", SLIDES "slide"), "a"},
+    {'l', MT_DOCUMENT_PPTX, TYPES("a", SLIDES "presentation", SLIDES "slideLayout"), "a"},
+    {'c', MT_DOCUMENT_PPTX,
+     TYPES("a", SLIDES "presentation", "openxmlformats-officedocument.drawingml.chart"), "a"},
+    {'n', MT_DOCUMENT_PPTX, TYPES("a", SLIDES "presentation", SLIDES "comments"), "a"},
+    {'t', MT_DOCUMENT_XLSX, TYPES("a", SHEETS "sheet", SHEETS "sharedStrings"), "a"},
+    {'w', MT_DOCUMENT_XLSX, TYPES("a", SHEETS "sheet", SHEETS "worksheet"), "a"},
+    {'b', MT_DOCUMENT_XLSX, TYPES("a", SHEETS "sheet", SHEETS "table"), "a"},
+};
 
 static char *write_with(const struct mt_document *document, enum kind kind, size_t *length)
 {
@@ -22,6 +46,8 @@ static char *write_with(const struct mt_document *document, enum kind kind, size
         struct mt_document_text text = mt_document_text(document, i);
         assert(text.bytes[text.length] == '\0');
         assert(mt_utf8_valid_prefix(text.bytes, text.length) == text.length);
+        if (text.length == 0) /* it is left */
+            continue;
         if (kind == OTHER)
             mt_text_append_string(&translations[i], "New ");
         mt_text_append(&translations[i], text.bytes, text.length);
@@ -61,12 +87,11 @@ static void check_codes(const struct mt_document *document)
     }
 }
 
-static void check(const char *bytes, size_t size, enum mt_document_format format)
+static void check(const char *bytes, size_t size, const struct mt_document_options *options)
 {
-    const struct mt_document_options options = {.format = format, .target_lang = "de"};
     struct mt_document *document = NULL, *again = NULL;
     struct mt_error err;
-    enum mt_status status = mt_document_create(bytes, size, &options, &document, &err);
+    enum mt_status status = mt_document_create(bytes, size, options, &document, &err);
     if (status) {
         assert(!document && err.message[0]);
         assert(mt_utf8_valid_prefix(err.message, strlen(err.message)) == strlen(err.message));
@@ -81,7 +106,7 @@ static void check(const char *bytes, size_t size, enum mt_document_format format
     }
     size_t length, n = mt_document_n_texts(document);
     char *file = write_with(document, OTHER, &length);
-    status = mt_document_create(file, length, &options, &again, &err);
+    status = mt_document_create(file, length, options, &again, &err);
     assert(!status && mt_document_n_texts(again) >= n);
     free(file);
     mt_document_destroy(again);
@@ -106,20 +131,34 @@ static char *make_other(bool is_book, const char *xml, size_t n, size_t *length)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const char *bytes = (const char *)data + 1;
-    size_t length;
+    static const char *const targets[] = {NULL, "de", "ar", "ja"};
     if (size < 2)
         return 0;
-    if (data[0] == 'p')
-        check(bytes, size - 1, MT_DOCUMENT_DOCX);
-    if (data[0] != 'x' && data[0] != 'o' && data[0] != 'e')
-        return 0;
-    char *file = data[0] == 'x' ? make_docx(bytes, size - 1, &length)
-                                : make_other(data[0] == 'e', bytes, size - 1, &length);
-    check(file, length,
-          data[0] == 'x'   ? MT_DOCUMENT_DOCX
-          : data[0] == 'o' ? MT_DOCUMENT_ODT
-                           : MT_DOCUMENT_EPUB);
-    free(file);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const char *bytes = (const char *)data + 1;
+        size_t length = size - 1;
+        const struct mt_document_options options = {.format = kinds[i].format,
+                                                    .target_lang = targets[size % 4]};
+        if (data[0] != (unsigned char)kinds[i].first)
+            continue;
+        const struct entry entries[] = {
+            {"[Content_Types].xml", kinds[i].types, 0, ZIP_CM_STORE, false},
+            {kinds[i].part, bytes, length, ZIP_CM_STORE, false}};
+        char *file = NULL;
+        if (kinds[i].types)
+            file = make_package(entries, 2, &length);
+        else if (kinds[i].part)
+            file = make_docx(bytes, length, &length);
+        check(file ? file : bytes, length, &options);
+        free(file);
+    }
+    if (data[0] == 'o' || data[0] == 'e') {
+        const struct mt_document_options options = {
+            .format = data[0] == 'o' ? MT_DOCUMENT_ODT : MT_DOCUMENT_EPUB, .target_lang = "de"};
+        size_t length;
+        char *file = make_other(data[0] == 'e', (const char *)data + 1, size - 1, &length);
+        check(file, length, &options);
+        free(file);
+    }
     return 0;
 }
