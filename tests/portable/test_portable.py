@@ -46,6 +46,7 @@ def problem_of(emulator, processor, tables, program):
     result = subprocess.run([emulator, "-cpu", processor, program], capture_output=True, text=True)
     output = result.stdout + result.stderr
     checked = [line.split(":")[0] for line in result.stdout.splitlines() if "emulated" not in line]
+    checked = [name for name in checked if name != "openblas"]  # there where the build has found it
     print(f"{emulator} -cpu {processor}: {checked}", flush=True)
     if result.returncode != 0 or checked != tables:
         return f"{emulator} -cpu {processor}: exit {result.returncode}, expected {tables}:\n{output}"

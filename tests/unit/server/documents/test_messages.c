@@ -175,9 +175,9 @@ static const struct {
     {MT_DOCUMENT_MD, "a\n===\n\nB\n-\n\n# [![c](d)](e) f {#g}\n\n\\*h <https://i.org>\n",
      "a|B|[![c](d)](e) f|\\*h <https://i.org>",
      "A\n===\n\nB\n-\n\n# [![C](D)](E) F {#g}\n\n\\*H <https://i.org>\n"},
-    /* tables of others, and notes */
-    {MT_DOCUMENT_MD, "| a |\n|--|\n| b |\n\n[^1]: c g\n[^2]: d\ne\n: f\n",
-     "| a ||| b ||[^1]: c g|[^2]: d e|: f", "| A |\n|--|\n| B |\n\n[^1]: C G\n[^2]: D E\n: F\n"},
+    /* notes */
+    {MT_DOCUMENT_MD, "a\n\n[^1]: c g\n[^2]: d\ne\n: f\n", "a|[^1]: c g|[^2]: d e|: f",
+     "A\n\n[^1]: C G\n[^2]: D E\n: F\n"},
     /* lines that are sentences or directives; links over several lines are left */
     {MT_DOCUMENT_MD, "a b.\nc d!\ne f\n\n:::note\ng\n:::\n\n> [!TIP]\n> h\n\n[i](j\n\"k\")\n",
      "a b.|c d!|e f|g|h", "A B.\nC D!\nE F\n\n:::note\nG\n:::\n\n> [!TIP]\n> H\n\n[i](j\n\"k\")\n"},
