@@ -297,6 +297,42 @@ static enum mt_status begin_paragraph(struct reader *reader, const struct mt_xml
     return MT_OK;
 }
 
+static bool has_words(const struct mt_office_token *tokens, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; tokens[i].kind == MT_OFFICE_WORDS && k < tokens[i].bytes.length; k++)
+            if (!is_blank(tokens[i].bytes.bytes[k]))
+                return true;
+    return false;
+}
+
+/* What was read within an element that is still open: its tags stay where they are, and words of one look
+ * are a text between them. Words of several stay as they are. */
+static enum mt_status add_inner(struct reader *reader, size_t begin, size_t end)
+{
+    struct mt_office_token *tokens = current(reader)->tokens + begin;
+    for (size_t i = begin; i < end; i++)
+        if (tokens[i - begin].look != tokens[0].look)
+            return MT_OK;
+    for (size_t i = begin; i < end; i++)
+        tokens[i - begin].look = 0;
+    return has_words(tokens, end - begin) ? add_texts(reader, tokens, end - begin) : MT_OK;
+}
+
+static enum mt_status add_all(struct reader *reader)
+{
+    const struct paragraph *p = current(reader);
+    size_t end = p->n_elements ? p->elements[0].token : p->n;
+    enum mt_status status = has_words(p->tokens, end) ? add_texts(reader, p->tokens, end) : MT_OK;
+    for (size_t i = 0; i < p->n_elements && !status; i++) {
+        size_t begin = p->elements[i].token + (p->elements[i].looks == NONE);
+        end = i + 1 < p->n_elements ? p->elements[i + 1].token : p->n;
+        if (begin < end)
+            status = add_inner(reader, begin, end);
+    }
+    return status;
+}
+
 /* Makes texts of what was read of a paragraph, of which more may come. */
 static enum mt_status flush(struct reader *reader)
 {
@@ -312,7 +348,7 @@ static enum mt_status flush(struct reader *reader)
         last->range.end = p->solid_end;
     }
     if (p->has_words)
-        status = add_texts(reader, p->tokens, p->n);
+        status = add_all(reader);
     drop_tokens(p, 0);
     p->n_elements = p->n_looks = p->look = p->looks.length = 0;
     p->has_words = false;

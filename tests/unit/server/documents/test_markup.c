@@ -343,6 +343,8 @@ static const struct {
      "Das andere", "<p><em>Das andere</em></p>"},
     {"<p>Page <span epub:type=\"pagebreak\" id=\"p\">7</span>here</p>", "Page <0/>here", "Hier<0/>",
      "<p>Hier<span epub:type=\"pagebreak\" id=\"p\">7</span></p>"},
+    {"<p><span>One</span><span> great<div>block</div>two</span></p>", "One| great|block|two",
+     "a|b|c|d", "<p><span>a</span><span>b<div>c</div>d</span></p>"},
     {"<a href=\"x\"><p>Block</p> in a link</a><p>Out</p>", "Block|in a link|Out", "a|b|c",
      "<a href=\"x\"><p>a</p> b</a><p>c</p>"},
 };
