@@ -72,7 +72,7 @@ def learn(daemon):
 
 class Traffic:
     """n clients on connections that are kept, until stop(). right: for each kind the answers that are right; it may
-    be replaced while they run.
+    be replaced while they run, and what was right when a request began is so when it ends.
 
     counts: "right"; "wrong"; "failed", any other status and connections that ended without a reply; "cut", replies
     that had begun and ended early, which no balancer may repeat."""
@@ -88,7 +88,7 @@ class Traffic:
 
     def _one(self, client, i):
         """What came of it, and an example where that is nothing good."""
-        kind, status = KINDS[i], None
+        kind, status, right = KINDS[i], None, self.right[i]
         try:
             client.request("POST", "/translate", json.dumps(kind).encode(), {"Content-Type": "application/json"})
             response = client.getresponse()
@@ -105,7 +105,7 @@ class Traffic:
             answer = answer_of(kind, body)
         except AssertionError as error:
             return "wrong", str(error)
-        return ("right", None) if answer in self.right[i] else ("wrong", f"{kind}: {answer[:200]!r}")
+        return ("right", None) if answer in right | self.right[i] else ("wrong", f"{kind}: {answer[:200]!r}")
 
     def _run(self, seed):
         chance, client = random.Random(seed), self.balancer.connect()
