@@ -331,7 +331,7 @@ END_TEST
 /* ---- how much work it is ---- */
 
 /* Every letter beyond ASCII that is looked at is decoded (meson.build: --wrap). */
-static size_t n_decoded;
+static _Atomic size_t n_decoded; /* threads of other suites of the program count, too */
 uint32_t __real_mt_utf8_decode(const char *text);
 uint32_t __wrap_mt_utf8_decode(const char *text);
 
