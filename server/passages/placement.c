@@ -643,20 +643,31 @@ static size_t over_space_back(const char *text, size_t at, size_t begin)
     return at > begin && u_isspace((UChar32)char_at(text, before)) ? before : at;
 }
 
-/* Languages write it on the other side of the number, and with a blank: <b>$5</b>, <b>5 $</b>. */
+static bool ends_with(const char *text, struct mt_range range, uint32_t c)
+{
+    return range.begin < range.end && char_at(text, mt_previous_char(text, range.end)) == c;
+}
+
+/* Languages write it on the other side of the number, and with a blank: <b>$5</b>, <b>5 $</b>. Beside two of
+ * them, the one that touches the number from before is its own. */
 static struct mt_range with_unit(const struct mt_placement_input *input, const struct mt_mark *mark,
                                  struct mt_range range, struct mt_range within)
 {
     const char *text = input->target;
     uint32_t unit = unit_of(input->marked, mark);
+    char bytes[4];
+    size_t n = unit ? mt_utf8_encode(unit, bytes) : 0;
     size_t behind = over_space(text, range.end, within.end);
     size_t before = over_space_back(text, range.begin, within.begin);
-    if (!unit)
+    bool has_it = unit && memmem(text + range.begin, range.end - range.begin, bytes, n);
+    if (!unit || has_it)
         return range;
-    if (behind < within.end && char_at(text, behind) == unit)
-        range.end = behind + mt_utf8_length((unsigned char)text[behind]);
-    else if (before > within.begin && char_at(text, mt_previous_char(text, before)) == unit)
-        range.begin = mt_previous_char(text, before);
+    bool is_before = ends_with(text, (struct mt_range){within.begin, before}, unit);
+    if (behind < within.end && char_at(text, behind) == unit &&
+        !(is_before && before == range.begin))
+        range.end = behind + n;
+    else if (is_before)
+        range.begin = before - n;
     return range;
 }
 

@@ -38,7 +38,7 @@ struct paragraph {
     struct mt_text looks; /* the tags of those that are open */
     size_t look;
     size_t n_looks; /* that are open */
-    bool is_behind_blank, has_words;
+    bool is_behind_blank;
     bool takes_words; /* the last token does */
     /* behind the last character that is no blank: the token, the bytes of it, the place in the file */
     size_t solid_token, solid_length, solid_end;
@@ -207,8 +207,6 @@ static enum mt_status add_character(struct reader *reader, const char *bytes, si
     mt_text_append(&token->bytes, is_gap ? " " : bytes, n);
     p->is_behind_blank = is_gap;
     if (!is_gap) {
-        p->has_words = p->has_words ||
-                       !mt_is_space(mt_utf8_decode(token->bytes.bytes + token->bytes.length - n));
         p->solid_token = p->n - 1;
         p->solid_length = token->bytes.length;
         p->solid_end = range.end;
@@ -300,8 +298,9 @@ static enum mt_status begin_paragraph(struct reader *reader, const struct mt_xml
 static bool has_words(const struct mt_office_token *tokens, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; tokens[i].kind == MT_OFFICE_WORDS && k < tokens[i].bytes.length; k++)
-            if (!is_blank(tokens[i].bytes.bytes[k]))
+        for (size_t k = 0; tokens[i].kind == MT_OFFICE_WORDS && k < tokens[i].bytes.length;
+             k += mt_utf8_length((unsigned char)tokens[i].bytes.bytes[k]))
+            if (!mt_is_space(mt_utf8_decode(tokens[i].bytes.bytes + k)))
                 return true;
     return false;
 }
@@ -337,7 +336,6 @@ static enum mt_status add_all(struct reader *reader)
 static enum mt_status flush(struct reader *reader)
 {
     struct paragraph *p = current(reader);
-    enum mt_status status = MT_OK;
     while (p->n > 0 && p->tokens[p->n - 1].kind == MT_OFFICE_WORDS && p->solid_token != p->n - 1)
         drop_tokens(p, p->n - 1); /* blanks */
     if (p->n > 0 && p->tokens[p->n - 1].kind == MT_OFFICE_WORDS) {
@@ -347,11 +345,9 @@ static enum mt_status flush(struct reader *reader)
         last->bytes.length = p->solid_length;
         last->range.end = p->solid_end;
     }
-    if (p->has_words)
-        status = add_all(reader);
+    enum mt_status status = add_all(reader);
     drop_tokens(p, 0);
     p->n_elements = p->n_looks = p->look = p->looks.length = 0;
-    p->has_words = false;
     p->is_behind_blank = true;
     p->solid_token = NONE;
     return status;

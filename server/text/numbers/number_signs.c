@@ -149,22 +149,31 @@ static bool is_end(const char *text, size_t length, size_t at)
     return !is_word_char_at(text, length, at) || mt_utf8_decode(text + at) >= MT_FIRST_IDEOGRAPH;
 }
 
-/* Bytes of "1st", "2nd", "23rd", "11th", as English writes it, at text[at]; 0: none. */
-static size_t english_ordinal(const char *text, size_t length, size_t at, uint32_t *number)
+static const char *ending_of(uint32_t number)
+{
+    uint32_t last = number % 10, tens = number % 100 / 10;
+    if (tens == 1 || last == 0 || last > 3)
+        return "th";
+    return last == 1 ? "st" : last == 2 ? "nd" : "rd";
+}
+
+/* Where the digits at text[at] end, and what they say. */
+static size_t read_digits(const char *text, size_t length, size_t at, uint32_t *number)
 {
     size_t end = at;
     for (*number = 0; end < length && mt_ascii_is_digit(text[end]) && end - at < MAX_ORDINAL_DIGITS;
          end++)
         *number = *number * 10 + (uint32_t)(text[end] - '0');
-    uint32_t last = *number % 10, tens = *number % 100 / 10;
-    const char *ending = tens == 1 || last == 0 || last > 3 ? "th"
-                         : last == 1                        ? "st"
-                         : last == 2                        ? "nd"
-                                                            : "rd";
-    bool is_one = end > at && end + 2 <= length && memcmp(text + end, ending, 2) == 0 &&
-                  is_end(text, length, end + 2) &&
-                  (at == 0 || is_end(text, length, mt_previous_char(text, at)));
-    return is_one ? end + 2 - at : 0;
+    return end;
+}
+
+/* Whether "1st", "2nd", "23rd", "11th", as English writes it, stands at text[at]. */
+static bool is_ordinal_at(const char *text, size_t length, size_t at, uint32_t *number)
+{
+    size_t end = read_digits(text, length, at, number);
+    return end > at && end + 2 <= length && memcmp(text + end, ending_of(*number), 2) == 0 &&
+           is_end(text, length, end + 2) &&
+           (at == 0 || is_end(text, length, mt_previous_char(text, at)));
 }
 
 static bool is_in_source(const struct mt_number_signs *pair, uint32_t wanted)
@@ -172,7 +181,7 @@ static bool is_in_source(const struct mt_number_signs *pair, uint32_t wanted)
     uint32_t number;
     for (size_t at = 0; at < pair->n_source; at++)
         if (mt_ascii_is_digit(pair->source[at]) &&
-            english_ordinal(pair->source, pair->n_source, at, &number) && number == wanted)
+            is_ordinal_at(pair->source, pair->n_source, at, &number) && number == wanted)
             return true;
     return false;
 }
@@ -181,21 +190,14 @@ static bool is_in_source(const struct mt_number_signs *pair, uint32_t wanted)
  * "2n", "1ster"; 0: none. */
 static size_t copied_ordinal(const struct mt_number_signs *pair, size_t at, uint32_t *number)
 {
-    static const char *const endings[] = {"st", "nd", "rd", "th"};
     const char *text = pair->target;
-    size_t end = at, n_letters = 0;
-    for (*number = 0;
-         end < pair->n_target && mt_ascii_is_digit(text[end]) && end - at < MAX_ORDINAL_DIGITS;
-         end++)
-        *number = *number * 10 + (uint32_t)(text[end] - '0');
-    while (end + n_letters < pair->n_target && text[end + n_letters] >= 'a' &&
-           text[end + n_letters] <= 'z')
+    size_t end = read_digits(text, pair->n_target, at, number), n_letters = 0;
+    while (end + n_letters < pair->n_target && mt_ascii_is_small(text[end + n_letters]))
         n_letters++;
-    bool is_one = false;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        is_one =
-            is_one || (n_letters > 0 && memcmp(text + end, endings[i], n_letters < 2 ? 1 : 2) == 0);
-    return is_one && is_end(text, pair->n_target, end + n_letters) ? end + n_letters - at : 0;
+    bool is_one = n_letters > 0 &&
+                  memcmp(text + end, ending_of(*number), n_letters < 2 ? 1 : 2) == 0 &&
+                  is_end(text, pair->n_target, end + n_letters);
+    return is_one ? end + n_letters - at : 0;
 }
 
 static size_t write_ordinal(const struct mt_number_signs *pair, size_t at, struct mt_text *out)

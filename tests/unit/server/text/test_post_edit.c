@@ -109,6 +109,7 @@ static const struct {
     {"The 1st", "Der 1ster", "Der 1."},
     {"The 2nd of May", "Der 2n. Mai", "Der 2. Mai"},
     {"The 5th bus", "Der 5te Bus, 5m", "Der 5te Bus, 5m"},
+    {"The 5th took 5 s", "Der 5. nahm 5s", "Der 5. nahm 5s"},
     {"The 2 m", "Die 2n", "Die 2n"},
     {"A 2th", "Ein 2th", "Ein 2th"},
     /* Nothing of it. */
