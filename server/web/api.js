@@ -100,7 +100,8 @@ async function wait({status, seconds}, signal) {
     }
 }
 
-async function request(path, options) {
+/** The reply to it, if it is a good one; what is busy is asked again. */
+export async function request(path, options) {
     for (let tries = 1; ; ) {
         const used = key;
         const response = await send(path, withKey(options));

@@ -1,7 +1,7 @@
 // The page: what is typed is translated, what is translated is inspected, and the views show it.
 
 import * as api from "./api.js";
-import {$, announce, hashFields, wireTheme} from "./dom.js";
+import {$, announce, element, hashFields, wireTheme} from "./dom.js";
 import {t, wireLanguage} from "./text.js";
 import {Translator} from "./translator.js";
 import {Viewer} from "./viewer.js";
@@ -55,6 +55,35 @@ window.addEventListener("hashchange", async () => {
         Object.assign(comparison, readAddress());
     await compare(viewer.inspector, true);
 });
+
+// Files, chosen or dropped anywhere.
+
+let files;
+
+async function translateFiles(chosen) {
+    try {
+        const {Files} = await import("./files.js");
+        files ??= new Files(translator);
+    } catch (error) {
+        translator.fail(error, () => translateFiles(chosen));
+        return;
+    }
+    files.translate(chosen);
+}
+
+$("#file").addEventListener("click", () => {
+    const input = element("input", {type: "file", multiple: true, onchange: () => translateFiles([...input.files])});
+    input.click();
+});
+for (const type of ["dragover", "dragleave", "drop"])
+    window.addEventListener(type, (event) => {
+        if ($("#file").hidden || !event.dataTransfer?.types.includes("Files"))
+            return;
+        event.preventDefault();
+        $(".translate").classList.toggle("dropping", type === "dragover");
+        if (type === "drop")
+            translateFiles([...event.dataTransfer.files]);
+    });
 
 window.addEventListener("unhandledrejection", (event) => {
     if (event.reason?.name === "AbortError")

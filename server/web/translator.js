@@ -76,7 +76,7 @@ export class Translator {
         const asked = new URLSearchParams(location.search);
         this.text.value = keptText() ?? asked.get("q") ?? "";
         try {
-            [this.languages, {charLimit: this.limit}] = await Promise.all([api.languages(), api.settings()]);
+            [this.languages, {charLimit: this.limit, supportedFilesFormat: this.formats}] = await Promise.all([api.languages(), api.settings()]);
         } catch (error) {
             this.fail(error, () => this.start());
             return;
@@ -84,6 +84,7 @@ export class Translator {
         await this.choices.start();
         this.fillLanguages(asked.get("source"), asked.get("target"));
         this.fillExamples();
+        this.offerFiles();
         await this.run();
     }
 
@@ -131,6 +132,11 @@ export class Translator {
         const examples = EXAMPLES[this.source.value.split("-")[0]] ?? [];
         $("#examples").append(...examples.map((text) => element("button.example", {type: "button", lang: this.source.value, textContent: text, onclick: () => this.fill(text)})));
         $("#examples").classList.toggle("empty", !examples.length);
+    }
+
+    offerFiles() {
+        $("#file").hidden = embed || !this.formats.length || !this.target.value;
+        $("#file").title = t`Translate files (${this.formats.join(" ")}): choose them here, or drop them on the page`;
     }
 
     /** The walk through the steps leads to an example in a language that is served. */

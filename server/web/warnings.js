@@ -39,7 +39,8 @@ function details(others) {
     return parts.length ? ` (${parts.join(t`; `)})` : "";
 }
 
-function describe({kind = "unknown", sentence, model, text, ...others}) {
+/** What is suspected, without who. */
+export function describeWarning({kind = "unknown", sentence, model, text, ...others}) {
     return (Object.hasOwn(KINDS, kind) ? KINDS[kind] : t`may be wrong: ${words(kind)}`) + (kind === "numbers" ? numbers(others) : details(others));
 }
 
@@ -64,7 +65,7 @@ export function describeWarnings(warnings, sentences) {
         const [name, more] = nameOf(warning, sentences);
         const isShown = !warning.model && sentences.length > 1 && warning.sentence in sentences;
         const line = lines.get(name + more) ?? {sentence: isShown ? warning.sentence : undefined, name, more, what: []};
-        line.what.push(describe(warning));
+        line.what.push(describeWarning(warning));
         lines.set(name + more, line);
     }
     return [...lines.values()].map((line) => ({...line, what: line.what.join(t`; `)}));

@@ -51,7 +51,7 @@ class Web(unittest.TestCase):
         for text, published in (("", 0x811C9DC5), ("a", 0xE40C292C), ("foobar", 0xBF9CF968)):  # FNV-1a, 32 bits
             self.assertEqual(int(embed.name_of(text), 36), published)
         names = sorted((FOLDER / "text").iterdir())
-        self.assertEqual(len(names), 9)
+        self.assertGreaterEqual(len(names), 9)
         for path in names:
             texts = json.loads(path.read_text(encoding="utf-8"))
             reply = self.daemon.get(f"/web/{path.name}")

@@ -61,10 +61,10 @@ function code(source, i, found) {
     return i;
 }
 
-/** The files of translations, in the order in which they are there: a text is in the first that needs it. */
-export const PARTS = ["page", "inside", "why"];
+/** The files of translations: the first two are always there. */
+export const PARTS = ["page", "inside", "why", "files"];
 
-/** What each part's code says: {page, inside, why}, each a Set. */
+/** What each part's code says: {page, inside, ...}, each a Set. */
 export function textsOfCode() {
     const texts = Object.fromEntries(PARTS.map((part) => [part, new Set()]));
     for (const name of readdirSync(FOLDER).filter((one) => one.endsWith(".js") && !one.startsWith("docs"))) {
