@@ -1,6 +1,7 @@
 // Schemas and prose of openapi.json as elements.
 
 import {element} from "./dom.js";
+import {parts, t} from "./text_docs.js";
 
 const REFERENCE = /^#\/components\/(\w+)\/(.+)$/;
 
@@ -8,20 +9,29 @@ const REFERENCE = /^#\/components\/(\w+)\/(.+)$/;
 function inline(text) {
     return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) => {
         if (part.startsWith("`"))
-            return element("code", {}, part.slice(1, -1));
+            return element("code", {translate: false}, part.slice(1, -1));
         return part.startsWith("**") ? element("strong", {}, part.slice(2, -2)) : part;
     });
 }
 
-export const prose = (text) => element("div.prose", {}, ...text.split("\n\n").map((paragraph) => element("p", {}, ...inline(paragraph))));
+/** Words of the description. */
+export const english = (tag, ...children) => element(tag, {lang: "en"}, ...children);
 
-const CONSTRAINTS = {minimum: "at least", maximum: "at most", minLength: "characters, at least", maxLength: "characters, at most", minItems: "items, at least", maxItems: "items, at most"};
+export const prose = (text) => english("div.prose", ...text.split("\n\n").map((paragraph) => element("p", {}, ...inline(paragraph))));
+
+const CONSTRAINTS = {
+    minimum: (n) => t`at least ${n}`,
+    maximum: (n) => t`at most ${n}`,
+    minLength: (n) => t`characters, at least ${n}`,
+    maxLength: (n) => t`characters, at most ${n}`,
+    minItems: (n) => t`items, at least ${n}`,
+    maxItems: (n) => t`items, at most ${n}`,
+    default: (value) => t`default ${JSON.stringify(value)}`,
+};
+const PLACES = {header: t`header`, path: t`in the path`, query: t`in the query`};
 
 function constraints(schema) {
-    const notes = Object.entries(CONSTRAINTS).filter(([key]) => key in schema).map(([key, words]) => `${words} ${schema[key]}`);
-    if ("default" in schema)
-        notes.push(`default ${JSON.stringify(schema.default)}`);
-    return notes;
+    return Object.entries(CONSTRAINTS).filter(([key]) => key in schema).map(([key, words]) => words(schema[key]));
 }
 
 export class Description {
@@ -39,30 +49,31 @@ export class Description {
     type(schema) {
         if (schema.$ref) {
             const name = REFERENCE.exec(schema.$ref)[2];
-            return [element("a", {href: `#schema-${name}`}, name)];
+            return [element("a", {href: `#schema-${name}`, translate: false}, name)];
         }
         const choices = schema.oneOf ?? schema.anyOf;
         if (choices)
-            return choices.flatMap((choice, i) => [...(i ? [" or "] : []), ...this.type(choice)]);
+            return choices.flatMap((choice, i) => [...(i ? [t` or `] : []), ...this.type(choice)]);
         if ("const" in schema)
-            return [JSON.stringify(schema.const)];
+            return [element("code", {translate: false}, JSON.stringify(schema.const))];
         if (schema.enum)
-            return schema.enum.flatMap((value, i) => [...(i ? [" | "] : []), element("code", {}, JSON.stringify(value))]);
+            return schema.enum.flatMap((value, i) => [...(i ? [" | "] : []), element("code", {translate: false}, JSON.stringify(value))]);
         const types = [schema.type ?? "anything"].flat();
-        return types.flatMap((type, i) => [...(i ? [" or "] : []), ...(type === "array" && schema.items ? ["array of ", ...this.type(schema.items)] : [type])]);
+        const nameOf = (type) => element("span", {translate: false}, type);
+        return types.flatMap((type, i) => [...(i ? [t` or `] : []), ...(type === "array" && schema.items ? parts`array of ${this.type(schema.items)}` : [type === "anything" ? t`anything` : nameOf(type)])]);
     }
 
     /** A list entry for a member or a parameter. place: where a parameter stands. */
     field(name, schema, isRequired, place) {
-        const notes = [...(place ? [place] : []), ...constraints(schema)];
+        const notes = [...(place ? [PLACES[place]] : []), ...constraints(schema)];
         return element(
             "li",
             {},
-            element("code.field-name", {}, name),
+            element("code.field-name", {translate: false}, name),
             element("span.field-type", {}, ...this.type(schema)),
-            ...(isRequired ? [element("span.needed", {}, "required")] : []),
-            ...(notes.length ? [element("span.field-note", {}, notes.join("; "))] : []),
-            ...(schema.description ? [element("p", {}, ...inline(schema.description))] : []),
+            ...(isRequired ? [element("span.needed", {}, t`required`)] : []),
+            ...(notes.length ? [element("span.field-note", {}, notes.join(t`; `))] : []),
+            ...(schema.description ? [english("p", ...inline(schema.description))] : []),
             ...this.members(schema),
         );
     }
@@ -79,7 +90,7 @@ export class Description {
     /** A whole schema. isTop: below its own name, so that it is shown and not only named. */
     view(schema, {isTop = false} = {}) {
         const notes = constraints(schema);
-        const type = schema.properties && !schema.$ref ? [] : [element("p.hint", {}, ...this.type(schema), ...(notes.length ? [` (${notes.join("; ")})`] : []))];
+        const type = schema.properties && !schema.$ref ? [] : [element("p.hint", {}, ...this.type(schema), ...(notes.length ? [` (${notes.join(t`; `)})`] : []))];
         const description = isTop && schema.description ? [prose(schema.description)] : [];
         return element("div", {}, ...description, ...type, ...this.members(schema));
     }

@@ -1,6 +1,7 @@
 // The form below an operation: choose an example, change it, send it, see what comes.
 
 import {announce, element} from "./dom.js";
+import {t} from "./text_docs.js";
 
 const JSON_TYPE = "application/json";
 const MULTIPART = "multipart/form-data";
@@ -16,8 +17,8 @@ const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 function shownBlob(blob) {
     const address = URL.createObjectURL(blob);
     if (blob.type.startsWith("image/"))
-        return element("img", {src: address, alt: "The picture that the server sent"});
-    return element("a", {href: address, download: "reply"}, `Save the reply (${blob.size} bytes)`);
+        return element("img", {src: address, alt: t`The picture that the server sent`});
+    return element("a", {href: address, download: "reply"}, t`Save the reply (${blob.size} bytes)`);
 }
 
 function readable(text, type) {
@@ -36,8 +37,8 @@ class Trial {
         this.content = operation.requestBody?.content ?? {};
         const isKeyed = ["401", "403"].some((status) => status in operation.responses);
         this.controls = [...parameters, ...(isKeyed ? [AUTHORIZATION] : [])].map((parameter) => this.control(parameter));
-        this.outcome = element("div.outcome", {role: "group", "aria-label": "Answer"});
-        this.send = element("button.send", {type: "submit"}, "Send");
+        this.outcome = element("div.outcome", {role: "group", "aria-label": t`Answer`});
+        this.send = element("button.send", {type: "submit"}, t`Send`);
         this.form = element("form", {onsubmit: (event) => this.submit(event)});
         if (this.controls.length)
             this.form.append(element("div.row", {}, ...this.controls.map(({label}) => label)));
@@ -50,19 +51,19 @@ class Trial {
         const choices = parameter.schema.enum;
         const input = choices ? element("select", {}, ...["", ...choices].map((value) => element("option", {}, value))) : element("input", {type: "text", value: parameter.example ?? ""});
         input.required = Boolean(parameter.required);
-        return {parameter, input, label: element("label", {}, element("code", {}, parameter.name), input)};
+        return {parameter, input, label: element("label", {}, element("code", {translate: false}, parameter.name), input)};
     }
 
     bodyControls() {
-        this.type = element("select", {onchange: () => this.offerExamples()}, ...Object.keys(this.content).map((type) => element("option", {}, type)));
-        this.example = element("select", {onchange: () => this.fill()});
+        this.type = element("select", {translate: false, onchange: () => this.offerExamples()}, ...Object.keys(this.content).map((type) => element("option", {}, type)));
+        this.example = element("select", {lang: "en", onchange: () => this.fill()});
         this.files = element("div.row", {hidden: true});
         this.editor = element("textarea", {spellcheck: false, rows: 8});
         this.offerExamples();
         return [
-            element("div.row", {}, element("label", {}, "Sent as", this.type), element("label", {}, "Example", this.example)),
+            element("div.row", {}, element("label", {}, t`Sent as`, this.type), element("label", {}, t`Example`, this.example)),
             this.files,
-            element("label", {}, "Fields, as JSON", this.editor),
+            element("label", {}, t`Fields, as JSON`, this.editor),
         ];
     }
 
@@ -71,7 +72,7 @@ class Trial {
         this.example.replaceChildren(...Object.entries(examples).map(([name, {summary}]) => element("option", {value: name}, summary ?? name)));
         this.members = this.api.resolve(schema).properties ?? {};
         const members = Object.entries(this.members).filter(([, member]) => isFile(member));
-        this.files.replaceChildren(...members.map(([name]) => element("label", {}, element("code", {}, name), element("input", {type: "file", name}))));
+        this.files.replaceChildren(...members.map(([name]) => element("label", {}, element("code", {translate: false}, name), element("input", {type: "file", name}))));
         this.files.hidden = members.length === 0;
         this.fill();
     }
@@ -139,15 +140,15 @@ class Trial {
         try {
             request = this.request();
         } catch (error) {
-            this.say(`The fields are no JSON: ${error.message}`, true);
+            this.say(t`The fields are no JSON: ${error.message}`, true);
             return;
         }
         this.send.disabled = true;
-        this.outcome.replaceChildren(this.listing(request.curl, "The same with curl"));
+        this.outcome.replaceChildren(this.listing(request.curl, t`The same with curl`));
         try {
             await this.show(request);
         } catch (error) {
-            this.say(`The server does not answer. ${error.message}`, true);
+            this.say(t`The server does not answer. ${error.message}`, true);
         }
         this.send.disabled = false;
     }
@@ -159,13 +160,13 @@ class Trial {
         const isText = /json|^text\//.test(type);
         const verdict = this.say(`${reply.status} ${reply.statusText}`, !reply.ok);
         if (isText) {
-            const box = this.listing("", "The answer");
+            const box = this.listing("", t`The answer`);
             this.outcome.append(box);
             await this.fillAsItComes(reply, box.firstChild, type);
         } else {
             this.outcome.append(shownBlob(await reply.blob()));
         }
-        verdict.textContent += ` in ${Math.round(performance.now() - start)} ms, ${type}`;
+        verdict.textContent = t`${verdict.textContent} in ${Math.round(performance.now() - start)} ms, ${type}`;
         announce(verdict.textContent);
     }
 

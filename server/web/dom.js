@@ -128,7 +128,7 @@ export const announce = (text) => {
 
 const THEMES = {auto: t`Theme: auto`, light: t`Theme: light`, dark: t`Theme: dark`};
 
-/** The button of theme.js. */
+/** The button of early.js. */
 export function wireTheme() {
     const button = $("#theme");
     const label = () => (button.textContent = THEMES[window.attentiondTheme.choice]);

@@ -1,31 +1,14 @@
 // The page's own language. English stands in the code and the page; what it is in another language stands in a file
-// (text/), which is fetched when that language is chosen. The address chooses first (?lang=), then the reader, then the browser.
+// (text/), which is fetched when that language is chosen (early.js).
 
-const LANGUAGES = {en: "English", de: "Deutsch", fr: "Français", ja: "日本語"};
 const NAME = "attentiond-language";
 const ATTRIBUTES = ["aria-label", "title", "placeholder", "data-empty", "content"];
-
-function stored() {
-    try {
-        return localStorage.getItem(NAME);
-    } catch {
-        return null; // Storage is switched off.
-    }
-}
-
-function choose() {
-    if (!document.querySelector("#page-language"))
-        return "en"; // The description of the API has no other.
-    const wanted = [new URLSearchParams(location.search).get("lang"), stored(), ...navigator.languages];
-    return wanted.map((tag) => tag?.split("-")[0].toLowerCase()).find((tag) => Object.hasOwn(LANGUAGES, tag)) ?? "en";
-}
 
 /** {lang} where the address chooses the language: an address that goes on from here has it, too. */
 export const addressed = Object.fromEntries([...new URLSearchParams(location.search)].filter(([name]) => name === "lang"));
 
-/** The language of the page, "en" or another of LANGUAGES. */
-export const language = choose();
-document.documentElement.lang = language;
+/** The language of the page, as early.js chose it. */
+export const language = document.documentElement.lang;
 
 const texts = new Map();
 
@@ -37,7 +20,7 @@ function nameOf(text) {
     return hash.toString(36);
 }
 
-/** Fetches a file of translations, "page", "inside" or "why", before anything is said with it. Without it the page speaks English. */
+/** Fetches a file of translations, "page", "inside", ..., before anything is said with it. Without it the page speaks English. */
 export async function loadTexts(part) {
     if (language === "en")
         return;
@@ -107,10 +90,12 @@ export function textsOf(root) {
 /** Keeps the choice, and begins anew with the text that is there. */
 function change(code) {
     const url = new URL(location.href);
+    const text = document.querySelector("#source-text");
     url.searchParams.delete("lang");
     try {
         localStorage.setItem(NAME, code);
-        sessionStorage.setItem(NAME, document.querySelector("#source-text").value);
+        if (text)
+            sessionStorage.setItem(NAME, text.value);
     } catch {
         url.searchParams.set("lang", code); // Storage is switched off.
     }
@@ -131,13 +116,16 @@ export function keptText() {
     }
 }
 
-/** Puts the page that was sent into its language, and wires the choice of another. */
+/** Puts the page that was sent into its language, shows it, and wires the choice of another. */
 export function wireLanguage() {
     if (language !== "en")
         for (const {key, put} of textsOf(document.documentElement))
             put(translated(key));
+    document.documentElement.dataset.said = language;
+    for (const link of document.querySelectorAll("[href=docs], [href='./']"))
+        link.search = new URLSearchParams(addressed);
     const select = document.querySelector("#page-language");
-    for (const [code, name] of Object.entries(LANGUAGES)) {
+    for (const [code, name] of Object.entries(window.attentiondLanguages)) {
         const option = Object.assign(document.createElement("option"), {value: code, textContent: name, lang: code});
         select.append(option);
     }

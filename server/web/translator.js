@@ -75,13 +75,13 @@ export class Translator {
     async start() {
         const asked = new URLSearchParams(location.search);
         this.text.value = keptText() ?? asked.get("q") ?? "";
+        this.fitText();
         try {
-            [this.languages, {charLimit: this.limit, supportedFilesFormat: this.formats}] = await Promise.all([api.languages(), api.settings()]);
+            [this.languages, {charLimit: this.limit, supportedFilesFormat: this.formats}] = await Promise.all([api.languages(), api.settings(), this.choices.start()]);
         } catch (error) {
             this.fail(error, () => this.start());
             return;
         }
-        await this.choices.start();
         this.fillLanguages(asked.get("source"), asked.get("target"));
         this.fillExamples();
         this.offerFiles();

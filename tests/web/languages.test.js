@@ -36,12 +36,12 @@ function visiting(name, test, {options, allowing} = {}) {
 
 const read = (part, language) => JSON.parse(readFileSync(path.join(FOLDER, "text", `${part}.${language}.json`), "utf8"));
 
-/** The texts of index.html, as the page itself finds them. */
-async function textsOfPage(page) {
+/** The texts of index.html and docs.html, as the pages themselves find them. */
+async function textsOfPages(page) {
     return page.evaluate(async () => {
         const {textsOf} = await import("/web/text.js");
-        const html = await (await fetch("/")).text();
-        return textsOf(new DOMParser().parseFromString(html, "text/html").documentElement).map(({key}) => key);
+        const pages = await Promise.all(["/", "/docs"].map(async (path) => (await fetch(path)).text()));
+        return pages.flatMap((html) => textsOf(new DOMParser().parseFromString(html, "text/html").documentElement).map(({key}) => key));
     });
 }
 
@@ -50,7 +50,7 @@ describe("the files of translations", () => {
         await visit.open();
         const code = textsOfCode();
         assert.ok(PARTS.every((part) => code[part].size > 20));
-        const own = await textsOfPage(page);
+        const own = await textsOfPages(page);
         assert.ok(own.length > 60);
         for (const language of LANGUAGES) {
             const files = PARTS.map((part) => Object.keys(read(part, language)));
@@ -59,7 +59,7 @@ describe("the files of translations", () => {
             assert.deepEqual([...wanted].filter((text) => !files.flat().includes(text)), [], `${language}: missing`);
             assert.deepEqual(files.flat().filter((text) => !wanted.has(text)), [], `${language}: unused`);
             PARTS.forEach((part, i) => {
-                const there = new Set([...files.slice(0, 2).flat(), ...files[i]]);
+                const there = new Set([...files[0], ...(part === "docs" ? [] : files[1]), ...files[i]]);
                 assert.deepEqual([...code[part]].filter((text) => !there.has(text)), [], `${language}: not yet there where ${part} says it`);
             });
         }
@@ -214,6 +214,61 @@ describe("Japanese", () => {
         await page.fill("#source-text", "夢");
         await isClean("no answer");
     }, {options: japanese, allowing: /Failed to load resource/});
+
+    /** Names of fields and examples, and values that fields may have. */
+    function namesOf(node, found = new Set(["OpenAPI"])) {
+        for (const [key, value] of Object.entries(node ?? {})) {
+            const names = ["properties", "examples"].includes(key) ? Object.keys(value) : ["const", "default", "enum"].includes(key) ? [JSON.stringify(value)] : [];
+            names.forEach((name) => name.match(/\w\w+/g)?.forEach((word) => found.add(word)));
+            if (typeof value === "object")
+                namesOf(value, found);
+        }
+        return found;
+    }
+
+    visiting("stands around the description of the API, which is in English", async (visit, page) => {
+        const names = namesOf(await (await fetch(`${daemon.url}/openapi.json`)).json());
+        const isClean = (where) => eventually(async () => assert.deepEqual((await latinWords(page)).filter((word) => !NAMES.has(word) && !names.has(word)), [], where));
+        await visit.open();
+        await page.click("footer a");
+        await page.waitForSelector(".operation");
+        await isClean("the description");
+        assert.match(await page.textContent(".intro .hint"), /説明文は、.*英語です。$/);
+        assert.equal(await page.getAttribute(".operation .prose", "lang"), "en");
+        await page.click("#health .try > summary");
+        await page.click("#health .send");
+        await page.waitForSelector("#health .verdict");
+        await page.$$eval("pre", (all) => all.forEach((one) => one.setAttribute("translate", "no")));
+        await eventually(async () => assert.match(await page.textContent("#health .verdict"), /^200 OK（\d+ ms、application\/json）$/));
+        await page.$$eval("#health .verdict", (all) => all.forEach((one) => one.replaceChildren()));
+        await page.evaluate(() => document.querySelector("#status").replaceChildren());
+        await isClean("an answer");
+        assert.deepEqual(await barriers(page), []);
+        await visit.shot("ja-docs");
+        await page.selectOption("#page-language", "de");
+        await page.waitForSelector("html[lang=de][data-ready]");
+        assert.equal(await page.title(), "attentiond: die API");
+        await page.goto(`${daemon.url}/docs?lang=fr`);
+        await page.waitForSelector("html[lang=fr][data-ready]");
+        await page.click(".tagline a");
+        await page.waitForSelector("html[lang=fr][data-ready] #source-text");
+    }, {options: japanese});
+
+    visiting("is the first that a Japanese browser shows, unless it is late", async (visit, page) => {
+        const held = [];
+        await page.route("**/web/page.ja.json", (route) => held.push(route));
+        await page.addInitScript(() => {
+            window.seen = [];
+            for (const type of ["animationstart", "animationend"])
+                document.addEventListener(type, ({animationName}) => window.seen.push(`${type} ${animationName}`));
+        });
+        await page.goto(daemon.url, {waitUntil: "commit"});
+        await page.waitForFunction(() => String(window.seen) === "animationstart wait,animationend wait");
+        assert.equal(await page.evaluate(() => getComputedStyle(document.body).visibility), "visible");
+        assert.equal(await page.getAttribute("html", "data-said"), null);
+        await held[0].continue();
+        await page.waitForSelector("html[data-said=ja]");
+    }, {options: japanese});
 
     visiting("has no barriers and fits a phone", async (visit, page) => {
         await visit.open({q: Q, target: "ja", hash: "#view=why&step=1&at=6"});

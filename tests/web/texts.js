@@ -61,13 +61,13 @@ function code(source, i, found) {
     return i;
 }
 
-/** The files of translations: the first two are always there. */
-export const PARTS = ["page", "inside", "why", "files"];
+/** The files of translations: the first is always there, the second where a text is translated. */
+export const PARTS = ["page", "inside", "why", "files", "docs"];
 
 /** What each part's code says: {page, inside, ...}, each a Set. */
 export function textsOfCode() {
     const texts = Object.fromEntries(PARTS.map((part) => [part, new Set()]));
-    for (const name of readdirSync(FOLDER).filter((one) => one.endsWith(".js") && !one.startsWith("docs"))) {
+    for (const name of readdirSync(FOLDER).filter((one) => one.endsWith(".js"))) {
         const source = readFileSync(path.join(FOLDER, name), "utf8");
         const found = [];
         code(source, 0, found);

@@ -1,23 +1,28 @@
-// Runs before the page is drawn, so that it never flashes in the wrong colours, or as a whole where a part is wanted.
+// Runs before the page is drawn, so that it never flashes in the wrong colours or language, or as a whole where a part is wanted.
 (() => {
     // "?embed=why": one card alone, in a frame of another page. It asks for no key and keeps nothing.
     const embed = new URLSearchParams(location.search).get("embed");
     if (embed === "why")
         document.documentElement.dataset.embed = embed;
 
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    const choices = ["auto", "light", "dark"];
-
-    function stored() {
+    function stored(name) {
         try {
-            const value = localStorage.getItem("attentiond-theme");
-            return choices.includes(value) ? value : "auto";
+            return localStorage.getItem(name);
         } catch {
-            return "auto"; // storage may be forbidden
+            return null; // Storage is switched off.
         }
     }
 
-    let choice = stored();
+    // The address chooses the language first (?lang=), then the reader, then the browser. Until it is there, nothing is shown (style.css).
+    const names = {en: "English", de: "Deutsch", fr: "Français", ja: "日本語"};
+    const wanted = [new URLSearchParams(location.search).get("lang"), stored("attentiond-language"), ...navigator.languages];
+    document.documentElement.lang = wanted.map((tag) => tag?.split("-")[0].toLowerCase()).find((tag) => Object.hasOwn(names, tag)) ?? "en";
+    window.attentiondLanguages = names;
+
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const choices = ["auto", "light", "dark"];
+
+    let choice = choices.find((one) => one === stored("attentiond-theme")) ?? "auto";
 
     function apply() {
         show(choice === "auto" ? (dark.matches ? "dark" : "light") : choice);
