@@ -31,7 +31,8 @@ struct traced {
 
 struct state {
     const char *text; /* the request's */
-    const char *target_text;
+    struct mt_fields fields;
+    const char *target_text; /* NULL: none */
     struct mt_token_ids target, prefix;
     struct mt_head *switched_off;
     struct mt_language_pair languages;
@@ -59,14 +60,12 @@ static enum mt_status read_text(struct state *state, struct mt_request *request,
     if (cJSON_IsArray(q))
         return mt_fail(err, MT_INVALID, "q: /attention takes one string, found an array");
     enum mt_status status = mt_params_string(&request->params, "q", &state->text, NULL, err);
-    if (!status)
-        status = mt_params_string(&request->params, "target_text", &state->target_text, NULL, err);
     if (status)
         return status;
     if (!state->text || !state->text[0])
         return mt_fail(err, MT_INVALID, "Invalid request: missing q parameter");
-    if (state->target_text && !state->target_text[0])
-        state->target_text = NULL;
+    if (state->fields.target_text[0])
+        state->target_text = state->fields.target_text;
     size_t n_chars = mt_utf8_count(state->text, strlen(state->text));
     size_t n_target_chars = 0;
     if (state->target_text)
@@ -109,12 +108,8 @@ static enum mt_status read_languages(struct state *state, const struct mt_reques
 {
     const struct mt_service *service = request->service;
     struct mt_served_model *only;
-    const char *source = "", *target = "";
+    const char *source = state->fields.source, *target = state->fields.target;
     enum mt_status status = mt_languages_read_model(request, &only, err);
-    if (!status)
-        status = mt_params_string(&request->params, "source", &source, NULL, err);
-    if (!status)
-        status = mt_params_string(&request->params, "target", &target, NULL, err);
     if (status)
         return status;
     if (!only && !source[0] && !target[0]) {
@@ -161,7 +156,8 @@ static enum mt_status read_inspection(struct state *state, const struct mt_reque
     enum mt_status status =
         mt_alignment_of_model(service->settings, model, &options->alignment, err);
     if (!status)
-        status = mt_inspection_request_read(&request->params, &state->inspection, err);
+        status =
+            mt_inspection_request_read(&request->params, &state->fields, &state->inspection, err);
     if (!status)
         status = mt_switches_read(&request->params, "switch_off", &state->model,
                                   &state->switched_off, &options->n_switched_off, err);
@@ -201,15 +197,14 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
     if (!status)
         status = read_beam(state, request, err);
     if (!status)
-        status =
-            mt_decoding_params_lengths(service, request->model, &request->params, decoding, err);
-    if (!status)
-        status = mt_decoding_params_split(service, &request->params, &state->options.split, err);
+        status = mt_decoding_params_read(request, &state->fields, decoding, err);
     if (!status)
         status = read_inspection(state, request, err);
     if (status)
         return status;
     mt_inspection_require(&state->inspection.options, decoding);
+    (void)mt_split_parse(state->fields.split_sentences,
+                         &state->options.split); /* the table has all */
     state->options.splitter = service->splitter;
     state->options.source_lang = state->languages.source;
     if (state->languages.target[0] != '\0')
@@ -278,7 +273,11 @@ static enum mt_status choose(struct mt_request *request, struct mt_served_model 
     state->traced = traced;
     traced->budget = request->service->attention_budget;
     request->state = state;
-    enum mt_status status = mt_attention_fields_check(&request->params, err);
+    enum mt_status status =
+        mt_fields_check_names(request->params.object, MT_FIELDS_OF_ATTENTION, "/attention", err);
+    if (!status)
+        status = mt_fields_read(&request->params, MT_FIELDS_OF_ATTENTION,
+                                request->service->settings, &state->fields, err);
     if (!status)
         status = read_text(state, request, err);
     if (!status)

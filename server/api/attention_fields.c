@@ -1,82 +1,11 @@
 #include "server/api/attention_fields.h"
 
-#include "base/nearest.h"
 #include "model/files/hparams.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
-
-static const char *const fields[] = {"q",
-                                     "source",
-                                     "target",
-                                     "model",
-                                     "api_key",
-                                     "target_text",
-                                     "target_ids",
-                                     "target_prefix_ids",
-                                     "beam_size",
-                                     "length_penalty",
-                                     "min_decoding_length",
-                                     "max_decoding_length",
-                                     "shortlist",
-                                     "target_vocabulary",
-                                     "split_sentences",
-                                     "kinds",
-                                     "layers",
-                                     "heads",
-                                     "reduce",
-                                     "include",
-                                     "steps",
-                                     "logit_lens",
-                                     "switch_off",
-                                     "alignment",
-                                     "alignment_layers",
-                                     "alignment_heads",
-                                     "alignment_mode",
-                                     "alignment_shift",
-                                     "precision",
-                                     "next_tokens",
-                                     "search",
-                                     "format",
-                                     "sentence",
-                                     NULL};
-static const char *const fields_of_alignment[] = {"layers", "heads", "mode", "shift", NULL};
-
-static enum mt_status check_names(const struct cJSON *object, const char *const *known,
-                                  const char *prefix, struct mt_error *err)
-{
-    for (const struct cJSON *item = object ? object->child : NULL; item; item = item->next) {
-        struct mt_nearest nearest;
-        mt_nearest_begin(&nearest, item->string);
-        bool is_known = false;
-        for (size_t i = 0; known[i]; i++) {
-            is_known |= strcmp(known[i], item->string) == 0;
-            mt_nearest_offer(&nearest, known[i]);
-        }
-        if (is_known)
-            continue;
-        if (nearest.best)
-            return mt_fail(err, MT_INVALID,
-                           "%s%.40s: /attention has no such field, did you mean %s?", prefix,
-                           item->string, nearest.best);
-        return mt_fail(err, MT_INVALID, "%s%.40s: /attention has no such field", prefix,
-                       item->string);
-    }
-    return MT_OK;
-}
-
-enum mt_status mt_attention_fields_check(const struct mt_params *params, struct mt_error *err)
-{
-    const struct cJSON *alignment = mt_params_get(params, "alignment");
-    enum mt_status status = check_names(params->object, fields, "", err);
-    if (!status && cJSON_IsObject(alignment))
-        status = check_names(alignment, fields_of_alignment, "alignment: ", err);
-    return status;
-}
-
-/* Token ids ------------------------------------------------------------------------------------ */
 
 struct reader {
     const char *field;

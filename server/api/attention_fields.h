@@ -1,5 +1,5 @@
 /*
- * Fields of /attention that no other route has: which there are at all, and lists of token ids.
+ * Lists of token ids, as fields of /attention.
  *
  * Thread-safety: safe.
  */
@@ -11,11 +11,6 @@
 #include <stdint.h>
 
 struct mt_hparams;
-
-/* A field that the route does not know is MT_INVALID, and the message has the name that it was
- * probably meant to be: a mistyped "layers" would bring all of them. */
-MT_MUST_CHECK enum mt_status mt_attention_fields_check(const struct mt_params *params,
-                                                       struct mt_error *err);
 
 /* What the decoder is made to write. */
 struct mt_token_ids {

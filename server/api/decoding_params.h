@@ -9,8 +9,8 @@
 #define MT_SERVER_API_DECODING_PARAMS_H
 
 #include "model/sentence.h"
+#include "server/http/fields.h"
 #include "server/requests/handler.h"
-#include "server/text/splitter.h"
 
 struct mt_loaded_model;
 struct mt_model;
@@ -28,18 +28,12 @@ float mt_decoding_length_factor(const struct mt_settings *settings, const struct
 bool mt_decoding_skips_shortlist(const struct mt_settings *settings);
 bool mt_decoding_skips_target_vocabulary(const struct mt_settings *settings);
 
-/* length_penalty, min_decoding_length, max_decoding_length, shortlist, target_vocabulary; of the
- * length's setting no more than the model has positions. A request that names one of the lengths has no other limit.
- * MT_INVALID names field, value and range. */
-MT_MUST_CHECK enum mt_status mt_decoding_params_lengths(const struct mt_service *service,
-                                                        const struct mt_loaded_model *model,
-                                                        const struct mt_params *params,
-                                                        struct mt_sentence_options *decoding,
-                                                        struct mt_error *err);
-
-/* split_sentences: "on", "off", "newlines". */
-MT_MUST_CHECK enum mt_status mt_decoding_params_split(const struct mt_service *service,
-                                                      const struct mt_params *params,
-                                                      enum mt_split *out, struct mt_error *err);
+/* length_penalty, min_decoding_length, max_decoding_length, shortlist, target_vocabulary, for
+ * request->model; of the length's setting no more than it has positions. A request that names one of
+ * the lengths has no other limit. MT_INVALID names field, value and range. */
+MT_MUST_CHECK enum mt_status mt_decoding_params_read(const struct mt_request *request,
+                                                     const struct mt_fields *fields,
+                                                     struct mt_sentence_options *decoding,
+                                                     struct mt_error *err);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "server/api/languages_api.h"
 #include "server/api/translate_api.h"
+#include "server/http/fields.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -18,19 +19,11 @@ static enum mt_status refuse_value(const char *name, struct mt_error *err)
     return mt_fail(err, MT_INVALID, "Value for '%s' not supported.", name);
 }
 
-/* An absent field is what is asked of it, and so is an empty one. */
-static enum mt_status read_string(const struct mt_params *params, const char *name,
-                                  const char **out, struct mt_error *err)
-{
-    *out = "";
-    return mt_params_string(params, name, out, NULL, err);
-}
-
-static enum mt_status refuse_unsupported(const struct mt_params *params, struct mt_error *err)
+static enum mt_status refuse_unsupported(const struct mt_params *params,
+                                         const struct mt_fields *given, struct mt_error *err)
 {
     static const char *const names[] = {"glossary_id", "glossary_ids", "style_id",
                                         "custom_instructions", "translation_memory_id"};
-    const char *formality;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const struct cJSON *value = mt_params_get(params, names[i]);
         bool is_empty = !value || (cJSON_IsString(value) && value->valuestring[0] == '\0') ||
@@ -38,10 +31,9 @@ static enum mt_status refuse_unsupported(const struct mt_params *params, struct 
         if (!is_empty)
             return mt_fail(err, MT_INVALID, "'%s' is not supported.", names[i]);
     }
-    enum mt_status status = read_string(params, "formality", &formality, err);
-    if (!status && (strcmp(formality, "more") == 0 || strcmp(formality, "less") == 0))
+    if (strcmp(given->formality, "more") == 0 || strcmp(given->formality, "less") == 0)
         return mt_fail(err, MT_INVALID, "'formality' is not supported for given 'target_lang'.");
-    return status;
+    return MT_OK;
 }
 
 /* In a line, a break would end a sentence. */
@@ -93,18 +85,12 @@ static enum mt_status add_string(struct cJSON *fields, const char *name, const c
                : mt_fail_memory(err, strlen(value), "a field");
 }
 
-static enum mt_status add_languages(const struct mt_request *request, struct cJSON *fields,
-                                    struct mt_error *err)
+static enum mt_status add_languages(const struct mt_service *service, const struct mt_fields *given,
+                                    struct cJSON *fields, struct mt_error *err)
 {
-    const struct mt_service *service = request->service;
-    const char *source, *target;
+    const char *source = given->source_lang, *target = given->target_lang;
     struct mt_language_pair pair;
-    enum mt_status status = read_string(&request->params, "target_lang", &target, err);
-    if (!status)
-        status = read_string(&request->params, "source_lang", &source, err);
-    if (status)
-        return status;
-    status = mt_languages_check_target(service, NULL, target, &pair, err);
+    enum mt_status status = mt_languages_check_target(service, NULL, target, &pair, err);
     if (status)
         return status == MT_INVALID ? refuse_value("target_lang", err) : status;
     if (source[0] == '\0')
@@ -117,15 +103,8 @@ static enum mt_status add_languages(const struct mt_request *request, struct cJS
     return status ? status : add_string(fields, "target", target, err);
 }
 
-/* *joins_lines: text whose line breaks shall not end sentences. In HTML they do not. */
-static enum mt_status add_splitting(const struct mt_params *params, struct cJSON *fields,
-                                    bool is_html, bool *joins_lines, struct mt_error *err)
+static enum mt_status add_splitting(const char *split, struct cJSON *fields, struct mt_error *err)
 {
-    const char *split;
-    enum mt_status status = read_string(params, "split_sentences", &split, err);
-    *joins_lines = !is_html && strcmp(split, "nonewlines") == 0;
-    if (status)
-        return status;
     if (strcmp(split, "0") == 0)
         return add_string(fields, "split_sentences", "off", err);
     if (split[0] != '\0' && strcmp(split, "1") != 0 && strcmp(split, "nonewlines") != 0)
@@ -151,23 +130,18 @@ static enum mt_status copy_fields(const struct mt_params *params, const char *co
     return MT_OK;
 }
 
-/* *joins_blanks: in html line breaks are blanks already. */
-static enum mt_status add_tag_handling(const struct mt_params *params, struct cJSON *fields,
-                                       bool *joins_blanks, struct mt_error *err)
+static enum mt_status add_tag_handling(const struct mt_params *params,
+                                       const struct mt_fields *given, struct cJSON *fields,
+                                       struct mt_error *err)
 {
     static const char *const names[] = {"ignore_tags", "splitting_tags", "non_splitting_tags"};
-    const char *handling;
-    bool finds_outline = true;
-    enum mt_status status = read_string(params, "tag_handling", &handling, err);
-    *joins_blanks = strcmp(handling, "html") == 0;
-    if (!status && handling[0] != '\0' && !*joins_blanks && strcmp(handling, "xml") != 0)
+    const char *handling = given->tag_handling;
+    if (handling[0] == '\0')
+        return MT_OK;
+    if (strcmp(handling, "html") != 0 && strcmp(handling, "xml") != 0)
         return refuse_value("tag_handling", err);
-    if (status || handling[0] == '\0')
-        return status;
-    status = copy_fields(params, names, sizeof names / sizeof *names, fields, err);
-    if (!status)
-        status = mt_params_bool(params, "outline_detection", &finds_outline, NULL, err);
-    if (!status && !cJSON_AddBoolToObject(fields, "outline_detection", finds_outline))
+    enum mt_status status = copy_fields(params, names, sizeof names / sizeof *names, fields, err);
+    if (!status && !cJSON_AddBoolToObject(fields, "outline_detection", given->outline_detection))
         status = mt_fail_memory(err, sizeof *fields, "a field");
     return status ? status : add_string(fields, "format", handling, err);
 }
@@ -176,19 +150,26 @@ static enum mt_status add_fields(const struct mt_request *request, struct cJSON 
                                  struct mt_error *err)
 {
     const struct mt_params *params = &request->params;
-    bool is_html, joins_lines, shows_billed = false;
-    enum mt_status status = refuse_unsupported(params, err);
+    const struct mt_service *service = request->service;
+    struct mt_fields given;
+    enum mt_status status =
+        mt_fields_read(params, MT_FIELDS_OF_DEEPL, service->settings, &given, err);
     if (!status)
-        status = add_tag_handling(params, fields, &is_html, err);
+        status = refuse_unsupported(params, &given, err);
     if (!status)
-        status = add_splitting(params, fields, is_html, &joins_lines, err);
+        status = add_tag_handling(params, &given, fields, err);
     if (!status)
-        status = add_texts(params, fields, joins_lines, err);
+        status = add_splitting(given.split_sentences, fields, err);
+    /* In html line breaks are blanks already. */
     if (!status)
-        status = add_languages(request, fields, err);
+        status = add_texts(params, fields,
+                           strcmp(given.split_sentences, "nonewlines") == 0 &&
+                               strcmp(given.tag_handling, "html") != 0,
+                           err);
     if (!status)
-        status = mt_params_bool(params, "show_billed_characters", &shows_billed, NULL, err);
-    if (!status && !cJSON_AddBoolToObject(fields, "show_billed_characters", shows_billed))
+        status = add_languages(service, &given, fields, err);
+    if (!status &&
+        !cJSON_AddBoolToObject(fields, "show_billed_characters", given.show_billed_characters))
         status = mt_fail_memory(err, sizeof *fields, "a field");
     return status;
 }
@@ -316,13 +297,14 @@ static void write_target(struct mt_json_writer *writer, const char *code)
 static enum mt_status finish_languages(struct mt_request *request, struct mt_error *err)
 {
     struct mt_languages languages;
-    const char *type;
-    enum mt_status status = read_string(&request->params, "type", &type, err);
-    bool is_target = strcmp(type, "target") == 0;
-    if (!status && type[0] != '\0' && !is_target && strcmp(type, "source") != 0)
-        return refuse_value("type", err);
+    struct mt_fields fields;
+    enum mt_status status = mt_fields_read(&request->params, MT_FIELDS_OF_DEEPL_LANGUAGES,
+                                           request->service->settings, &fields, err);
     if (status)
         return status;
+    bool is_target = strcmp(fields.type, "target") == 0;
+    if (fields.type[0] != '\0' && !is_target && strcmp(fields.type, "source") != 0)
+        return refuse_value("type", err);
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_array(&writer);

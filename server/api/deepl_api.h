@@ -1,11 +1,8 @@
 /*
  * DeepL's shapes over the same engine, for programs that speak to DeepL and let the server's
- * address be chosen:
+ * address be chosen (server/http/fields.json has the fields):
  *
- *   POST /v2/translate      text (array; in a form repeated), target_lang, source_lang,
- *                           split_sentences "0" | "1" | "nonewlines", tag_handling "html",
- *                           ignore_tags, show_billed_characters
- *                           {"translations": [{"detected_source_language": "EN", "text": "..."}]}
+ *   POST /v2/translate      {"translations": [{"detected_source_language": "EN", "text": "..."}]}
  *   GET /v2/languages       type=source | target: [{"language": "EN", "name": "English"}]
  *   GET, POST /v2/usage     {"character_count": 5, "character_limit": 1000}
  *

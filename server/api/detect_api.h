@@ -2,8 +2,6 @@
  * POST /detect, LibreTranslate's: the language of q, as a list with one entry (its clients take the
  * first, and some insist on a single one): [{"confidence": 90.0, "language": "en"}]. It may be one
  * that no model has.
- *
- *   q  string
  */
 #ifndef MT_SERVER_API_DETECT_API_H
 #define MT_SERVER_API_DETECT_API_H

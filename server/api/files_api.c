@@ -37,8 +37,8 @@ struct state {
     struct mt_text base_url;
     struct mt_file_store *files;     /* where name is reserved; NULL: it is not */
     char name[MT_STORED_NAME_BYTES]; /* of the translated file */
+    struct mt_fields fields;
     enum mt_split split;
-    bool post_edits, repairs_numbers;
     struct mt_proofreader reader; /* of the step that is being taken */
     struct mt_warnings warnings;
     struct mt_glossary glossary;
@@ -102,7 +102,6 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
 {
     const struct mt_params *params = &request->params;
     enum mt_status status = read_file(state, request, err);
-    state->post_edits = request->service->settings->post_edit;
     if (!status)
         status = mt_languages_read_model(request, &state->only, err);
     if (!status)
@@ -112,16 +111,8 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
     if (!status)
         status = read_format(state, err);
     if (!status)
-        status = mt_params_bool(params, "retranslate", &document->retranslate, NULL, err);
-    if (!status)
-        status = mt_params_string(params, "encoding", &document->encoding, NULL, err);
-    if (!status)
-        status = mt_decoding_params_split(request->service, params, &state->split, err);
-    if (!status)
-        status = mt_params_bool(params, "post_edit", &state->post_edits, NULL, err);
-    state->repairs_numbers = request->service->settings->repair_numbers;
-    if (!status)
-        status = mt_params_bool(params, "repair_numbers", &state->repairs_numbers, NULL, err);
+        status = mt_fields_read(params, MT_FIELDS_OF_FILE, request->service->settings,
+                                &state->fields, err);
     if (!status)
         status = mt_glossary_read(params, (size_t)request->service->settings->max_glossary_terms,
                                   &state->glossary, err);
@@ -130,6 +121,11 @@ static enum mt_status read_request(struct state *state, const struct mt_request 
             request->service->settings->public_url, mt_request_header(request, "Host"),
             mt_request_header(request, "X-Forwarded-Proto"), &state->base_url, err);
     document->format = state->format;
+    document->retranslate = state->fields.retranslate;
+    document->encoding = state->fields.encoding;
+    /* The table has all names. */
+    if (!status)
+        (void)mt_split_parse(state->fields.split_sentences, &state->split);
     return status;
 }
 
@@ -206,7 +202,7 @@ static enum mt_status describe_decoding(struct mt_request *request,
                      .skip_scores = true},
         .split = state->split,
         .max_sentences = SIZE_MAX, /* what a request may have waiting is the limit */
-        .eases_source = state->post_edits,
+        .eases_source = state->fields.post_edit,
         .splitter = request->service->splitter,
         .source_lang = state->languages.source,
         .target_lang = step->target ? step->target->code : NULL,
@@ -217,8 +213,7 @@ static enum mt_status describe_decoding(struct mt_request *request,
     };
     if (state->n_steps > 0)
         out->source_lang = step->source->code;
-    return mt_decoding_params_lengths(request->service, request->model, &request->params,
-                                      &out->decoding, err);
+    return mt_decoding_params_read(request, &state->fields, &out->decoding, err);
 }
 
 static enum mt_status begin_step(struct mt_request *request, struct mt_error *err)
@@ -236,7 +231,7 @@ static enum mt_status begin_step(struct mt_request *request, struct mt_error *er
         .options = &options,
         .terms = state->n_steps > 0 ? state->passed_on.terms : state->glossary.terms,
         .reader = &state->reader,
-        .repairs_numbers = state->repairs_numbers,
+        .repairs_numbers = state->fields.repair_numbers,
     };
     enum mt_status status = describe_decoding(request, &options, err);
     if (!status)

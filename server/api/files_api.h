@@ -3,16 +3,7 @@
  * {"translatedFileUrl": "http://..."}, from where GET /download_file/NAME fetches it, once or
  * often, until it expires.
  *
- *   file           .txt, .srt, .vtt, .html or .po (document.h)
- *   source         language code, or "auto": then the file's is detected, and refused by its name
- *                  where no model takes it
- *   target         language code
- *   model          as for /translate; so are "models" and "via" of the reply
- *   encoding       what the file is in; absent, encoding.h finds out
- *   retranslate    po: true translates the entries that have a translation, too
- *   split_sentences, post_edit, do_not_translate, glossary, length_penalty and the like: as for
- *                  /translate
- *
+ * Its fields are in server/http/fields.json; "models" and "via" of the reply are as for /translate.
  * All words of a file count as one text, against max_text_chars. The reply has "terms" as that of
  * /translate where the request has some, "encoding" of the file that was written, how many "texts"
  * the file has and how many were "translated"; the first of the others are in "left", with the

@@ -3,6 +3,7 @@
 #include "config/settings.h"
 #include "model/model.h"
 #include "server/api/languages_api.h"
+#include "server/http/fields.h"
 #include "server/inspection/positions.h"
 
 static enum mt_status choose(struct mt_request *request, struct mt_served_model **out,
@@ -32,28 +33,23 @@ static enum mt_status read_request(const struct mt_request *request,
 {
     const struct mt_loaded_model *model = request->model;
     const struct mt_hparams *hparams = mt_model_hparams(model->model);
-    const char *layout = NULL, *format = NULL;
-    int64_t n_rows = MT_POSITIONS_DEFAULT_ROWS;
+    struct mt_fields fields;
+    enum mt_status status = mt_fields_read(&request->params, MT_FIELDS_OF_POSITIONS,
+                                           request->service->settings, &fields, err);
     *positions = (struct mt_positions_request){.model_id = model->label,
                                                .scheme = {.layout = hparams->position_layout,
                                                           .formula = hparams->position_formula,
                                                           .first = hparams->first_position},
+                                               .n_rows = (size_t)fields.n,
                                                .d_model = hparams->d_model};
-    enum mt_status status =
-        mt_params_integer(&request->params, "n", 1, MT_POSITIONS_MAX_ROWS, &n_rows, NULL, err);
     if (!status)
-        status = mt_params_string(&request->params, "layout", &layout, NULL, err);
-    if (!status)
-        status = mt_position_layout_parse(layout, &positions->scheme.layout, err);
-    if (!status)
-        status = mt_params_string(&request->params, "format", &format, NULL, err);
-    if (!status && format && format[0])
-        status = mt_inspection_format_parse(format, &positions->format, err);
-    if (!status && hparams->learned_positions && !layout)
+        status = mt_position_layout_parse(fields.layout, &positions->scheme.layout, err);
+    if (!status && fields.format[0])
+        status = mt_inspection_format_parse(fields.format, &positions->format, err);
+    if (!status && hparams->learned_positions && !fields.layout[0])
         status = mt_fail(err, MT_UNSUPPORTED,
                          "the model's positions are learned, not computed; ask for a layout to see "
                          "the computed ones");
-    positions->n_rows = (size_t)n_rows;
     return status ? status : check_size(request->service, positions, err);
 }
 

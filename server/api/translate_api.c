@@ -212,7 +212,7 @@ static enum mt_status read_request(struct state *state, struct mt_request *reque
         status = read_languages(state, request, source, target, err);
     if (!status)
         status = mt_translate_params_read(&state->params, request, state->is_array, err);
-    request->is_streamed = state->params.is_streamed;
+    request->is_streamed = state->params.fields.stream;
     return status;
 }
 
@@ -277,7 +277,7 @@ static enum mt_status settle(const struct state *state, const struct mt_request 
 static enum mt_status check_pivot(const struct state *state, const struct text *text,
                                   struct mt_error *err)
 {
-    if (text->pair.route.n == 1 || !state->params.returns_alignment)
+    if (text->pair.route.n == 1 || !state->params.fields.alignment)
         return MT_OK;
     return mt_fail(err, MT_INVALID,
                    "alignment is for a direct translation, but there is none from %s to %s",
@@ -367,7 +367,7 @@ static enum mt_status begin_round(struct state *state, struct mt_request *reques
         mt_translate_decoding_init(&round->decoding, &state->params, request, round->is_last, err);
     plain->admit = mt_request_admit;
     plain->admit_context = request;
-    if (!status && state->params.returns_alignment)
+    if (!status && state->params.fields.alignment)
         status = mt_alignment_trace_begin(&round->alignment, request->service, request->model,
                                           plain, err);
     round->traced = *plain;
@@ -426,11 +426,11 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
         .plain = &plain,
         .traced = &traced,
         .trace = &round->marks,
-        .protects = !params->returns_alignment, /* it shows what the model saw */
-        .post_edits = params->post_edits,
+        .protects = !params->fields.alignment, /* it shows what the model saw */
+        .post_edits = params->fields.post_edit,
         .terms = glossary->terms,
         .reader = &text->reader,
-        .repairs_numbers = params->repairs_numbers,
+        .repairs_numbers = params->fields.repair_numbers,
     };
     const char *bytes = text->n_steps > 0 ? text->input.bytes : text->bytes;
     size_t length = text->n_steps > 0 ? text->input.length : text->length;
@@ -455,7 +455,7 @@ static enum mt_status add_passage(struct mt_request *request, struct state *stat
     enum mt_status status = MT_OK;
     struct mt_translation *translation;
     size_t position = 0;
-    if (state->params.returns_alignment)
+    if (state->params.fields.alignment)
         status = mt_alignment_trace_reserve(&state->round.alignment,
                                             mt_passage_next(passage, &(size_t){0}), err);
     while (!status && (translation = mt_passage_next(passage, &position)))
@@ -516,10 +516,11 @@ static enum mt_status take_outcome(const struct state *state, struct text *text,
                                    struct mt_error *err)
 {
     const struct round *round = &state->round;
-    text->outcome.keeps_sentences = state->params.returns_sentences && text->pair.route.n == 1;
+    text->outcome.keeps_sentences =
+        state->params.fields.return_sentences && text->pair.route.n == 1;
     return mt_outcome_take(&text->outcome, text->passage,
                            round->is_last ? state->params.n_alternatives : 0,
-                           state->params.returns_alignment ? &round->alignment : NULL, err);
+                           state->params.fields.alignment ? &round->alignment : NULL, err);
 }
 
 static enum mt_status end_step(struct state *state, struct text *text, struct mt_error *err)
@@ -659,7 +660,7 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
-    if (params->returns_alignment)
+    if (params->fields.alignment)
         write_member(&writer, state, "alignment", write_alignment);
     if (params->n_alternatives > 0)
         write_member(&writer, state, "alternatives", write_alternatives);
@@ -668,14 +669,14 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     if (has_pivot)
         write_member(&writer, state, "models", write_models);
     write_lost(&writer, state);
-    if (params->returns_scores)
+    if (params->fields.return_scores)
         write_member(&writer, state, "scores", write_scores);
-    if (params->returns_sentences)
+    if (params->fields.return_sentences)
         write_member(&writer, state, "sentences", write_sentences);
     if (params->glossary.terms)
         write_terms(&writer, state);
     write_member(&writer, state, "translatedText", write_best);
-    if (params->returns_usage)
+    if (params->fields.return_usage)
         write_usage(&writer, state);
     if (has_pivot)
         write_member(&writer, state, "via", write_via);

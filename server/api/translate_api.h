@@ -1,40 +1,25 @@
 /*
- * POST /translate: LibreTranslate's contract, and our options under their CTranslate2 names.
+ * POST /translate: LibreTranslate's contract, and our options under their CTranslate2 names. Its
+ * fields are in server/http/fields.json. The reply has, each where it is asked for:
  *
- *   q             string, or array of strings: one batch, one reply
- *   source        language code, or "auto": then each text's is detected, and the reply has
- *                 "detectedLanguage": {"confidence", "language"}, one per text. Where all texts are
- *                 certainly in languages that no model takes, the request is refused by their name
- *   target        language code
- *   model         id or alias: the one to translate with, which may be left to say its languages by
- *                 itself. Else the way from source to target that takes the fewest models (up to
- *                 three); where it takes more than one the reply has "models", their ids, and
- *                 "via", the languages between them, per text where q is an array. Each model is
- *                 given what a client would hand on: the reply of the one before
- *   format        "text", or "html" (coded.h): what is to be read is translated, markup stays
- *   alternatives  further translations wanted, default 0
- *   beam_size, num_hypotheses, length_penalty, min_decoding_length, max_decoding_length
- *   target_prefix text that the translation of a single q begins with; no splitting then
- *   split_sentences  "on", "off", "newlines"
- *   ignore_tags      html: names of elements that are left alone, as an array or "x,y"
- *   alignment        (of one model) true adds "alignment": per text, which words came from which:
- *                    [{"source": {"text", "begin", ...}, "target": {...}, "score"}]
- *   do_not_translate, glossary  terms that stay, and terms whose translation is given (glossary.h);
- *                    with either the reply has "terms", which says what became of them
- *   post_edit        false: translations as the model wrote them (post_edit.h); with alignment,
- *                    target_prefix or stream they always are
- *   repair_numbers   false: a number that the model got wrong stays (number_repair.h); with
- *                    alignment, target_prefix or stream they always do
- *   return_scores    adds "scores": per text, best first, one per translation
- *   return_sentences  adds "sentences": per text, where its sentences stand in it and in its
- *                    translation: [{"source": {"text", "begin", ...}, "target": {...}}], and with
- *                    alternatives each with "alternatives" of its own; format "text" and one model
- *   return_usage     adds "usage": {"source_tokens", "target_tokens"}
- *   stream           true: server-sent events while the texts are being translated,
- *                      data: {"index": of the text, "sentence": number in it, "text": what follows}
- *                    whose texts together are the translation, then the reply as event "result"
- *   stream_mode      "sentence": a text grows by whole sentences; "token": by what is certain. In
- *                    beam search that is what all hypotheses have in common
+ *   "detectedLanguage"  with source "auto": {"confidence", "language"}, one per text. Where all texts
+ *                       are certainly in languages that no model takes, the request is refused by
+ *                       their name
+ *   "models", "via"     where the way from source to target takes more than one model (up to three):
+ *                       their ids, and the languages between them, per text where q is an array.
+ *                       Each model is given what a client would hand on: the reply of the one before
+ *   "alignment"         of one model, per text, which words came from which:
+ *                       [{"source": {"text", "begin", ...}, "target": {...}, "score"}]
+ *   "terms"             with do_not_translate or glossary: what became of them (glossary.h)
+ *   "scores"            per text, best first, one per translation
+ *   "sentences"         per text, where its sentences stand in it and in its translation:
+ *                       [{"source": {"text", "begin", ...}, "target": {...}}], and with alternatives
+ *                       each with "alternatives" of its own; format "text" and one model
+ *   "usage"             {"source_tokens", "target_tokens"}
+ *
+ * A stream sends data: {"index": of the text, "sentence": number in it, "text": what follows}, whose
+ * texts together are the translation, then the reply as event "result". By tokens a text grows by
+ * what all hypotheses of a beam have in common.
  *
  * Placeholders (protect.h) survive as they are; those that did not are in "placeholders_lost", a
  * list that is there only then. With alignment they are text like any other.

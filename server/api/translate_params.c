@@ -67,100 +67,54 @@ enum mt_status mt_translate_params_read_beam(struct mt_translate_params *params,
     return MT_OK;
 }
 
-static enum mt_status read_format(struct mt_translate_params *params,
-                                  const struct mt_params *fields, struct mt_error *err)
+static enum mt_status find_format(struct mt_translate_params *params, struct mt_error *err)
 {
     static const struct {
         const char *name;
         mt_coded_reader *read;
     } formats[] = {
         {"", mt_read_plain}, {"text", mt_read_plain}, {"html", mt_read_html}, {"xml", mt_read_xml}};
-    const char *format = "text";
-    enum mt_status status = mt_params_string(fields, "format", &format, NULL, err);
+    const char *format = params->fields.format;
     for (size_t i = 0; i < sizeof formats / sizeof *formats && !params->read; i++)
         if (strcmp(format, formats[i].name) == 0)
             params->read = formats[i].read;
     params->has_tags = params->read != mt_read_plain;
-    if (!status && !params->read)
-        return mt_fail(err, MT_INVALID, "%.60s format is not supported", format);
-    return status;
+    return params->read ? MT_OK : mt_fail(err, MT_INVALID, "%.60s format is not supported", format);
 }
 
-static enum mt_status read_prefix(struct mt_translate_params *params,
-                                  const struct mt_params *fields, bool is_array,
+/* is_array: q is. */
+static enum mt_status join_fields(struct mt_translate_params *params, bool is_array,
                                   struct mt_error *err)
 {
-    const char *prefix = "";
-    enum mt_status status = mt_params_string(fields, "target_prefix", &prefix, NULL, err);
-    if (status || prefix[0] == '\0')
-        return status;
-    if (is_array)
+    struct mt_fields *fields = &params->fields;
+    bool has_prefix = fields->target_prefix[0] != '\0';
+    if (has_prefix && is_array)
         return mt_fail(err, MT_INVALID, "target_prefix is for a single text, but q is an array");
-    params->target_prefix = prefix;
-    params->split = MT_SPLIT_OFF;
+    (void)mt_split_parse(fields->split_sentences, &params->split); /* the table has all names */
+    if (has_prefix)
+        params->split = MT_SPLIT_OFF;
+    if (fields->stream)
+        params->publish =
+            strcmp(fields->stream_mode, "token") == 0 ? MT_PUBLISH_TOKENS : MT_PUBLISH_END;
+    /* Who asks for an alignment or gives the first words wants what the model writes; and streamed
+     * text cannot be corrected later. */
+    if (fields->alignment || has_prefix || fields->stream)
+        fields->post_edit = fields->repair_numbers = false;
     return MT_OK;
-}
-
-static enum mt_status read_options(struct mt_translate_params *params,
-                                   const struct mt_request *request, bool is_array,
-                                   struct mt_error *err)
-{
-    const struct mt_params *fields = &request->params;
-    const struct mt_service *service = request->service;
-    enum mt_status status = mt_decoding_params_split(service, fields, &params->split, err);
-    if (!status)
-        status = mt_params_bool(fields, "return_scores", &params->returns_scores, NULL, err);
-    if (!status)
-        status = mt_params_bool(fields, "return_usage", &params->returns_usage, NULL, err);
-    if (!status)
-        status = mt_params_bool(fields, "return_sentences", &params->returns_sentences, NULL, err);
-    if (!status)
-        status = mt_params_bool(fields, "alignment", &params->returns_alignment, NULL, err);
-    params->post_edits = service->settings->post_edit;
-    if (!status)
-        status = mt_params_bool(fields, "post_edit", &params->post_edits, NULL, err);
-    params->repairs_numbers = service->settings->repair_numbers;
-    if (!status)
-        status = mt_params_bool(fields, "repair_numbers", &params->repairs_numbers, NULL, err);
-    if (!status)
-        status = read_prefix(params, fields, is_array, err);
-    /* Who asks for an alignment or gives the first words wants what the model writes. */
-    if (params->returns_alignment || params->target_prefix)
-        params->post_edits = params->repairs_numbers = false;
-    return status;
-}
-
-/* Under the name that stands for it everywhere. */
-static enum mt_status read_stream(struct mt_translate_params *params,
-                                  const struct mt_params *fields, struct mt_error *err)
-{
-    const char *mode = "sentence";
-    enum mt_status status = mt_params_bool(fields, "stream", &params->is_streamed, NULL, err);
-    if (!status)
-        status = mt_params_string(fields, "stream_mode", &mode, NULL, err);
-    bool is_by_token = strcmp(mode, "token") == 0;
-    if (!status && !is_by_token && strcmp(mode, "sentence") != 0)
-        return mt_fail(err, MT_INVALID,
-                       "stream_mode is \"%.40s\", expected \"sentence\" or \"token\"", mode);
-    if (!params->is_streamed)
-        return status;
-    params->publish = is_by_token ? MT_PUBLISH_TOKENS : MT_PUBLISH_END;
-    /* What was sent stays sent, and the pieces are the whole. */
-    params->post_edits = params->repairs_numbers = false;
-    return status;
 }
 
 /* What is about the text as a whole, and cannot be said of the pieces of a page; and an alignment
  * shows what the model wrote, where terms do not stand. */
 static enum mt_status check_together(const struct mt_translate_params *params, struct mt_error *err)
 {
-    if (params->glossary.terms && params->returns_alignment)
+    const struct mt_fields *fields = &params->fields;
+    if (params->glossary.terms && fields->alignment)
         return mt_fail(err, MT_INVALID,
                        "alignment cannot be had together with glossary or do_not_translate");
-    const char *field = params->returns_alignment   ? "alignment"
-                        : params->returns_sentences ? "return_sentences"
-                        : params->target_prefix     ? "target_prefix"
-                                                    : NULL;
+    const char *field = fields->alignment          ? "alignment"
+                        : fields->return_sentences ? "return_sentences"
+                        : fields->target_prefix[0] ? "target_prefix"
+                                                   : NULL;
     if (params->has_tags && field)
         return mt_fail(err, MT_INVALID, "%s is for format text, but format is %s", field,
                        params->read == mt_read_html ? "html" : "xml");
@@ -172,24 +126,22 @@ enum mt_status mt_translate_params_read(struct mt_translate_params *params,
                                         struct mt_error *err)
 {
     const struct mt_params *fields = &request->params;
-    enum mt_status status = read_format(params, fields, err);
+    const struct mt_settings *settings = request->service->settings;
+    enum mt_status status =
+        mt_fields_read(fields, MT_FIELDS_OF_TRANSLATE, settings, &params->fields, err);
     if (!status)
-        status = read_options(params, request, is_array, err);
+        status = find_format(params, err);
     if (!status)
-        status = read_stream(params, fields, err);
+        status = join_fields(params, is_array, err);
     if (!status)
-        status = mt_glossary_read(fields, (size_t)request->service->settings->max_glossary_terms,
-                                  &params->glossary, err);
+        status =
+            mt_glossary_read(fields, (size_t)settings->max_glossary_terms, &params->glossary, err);
     if (!status)
         status = mt_tag_names_read(fields, "ignore_tags", &params->ignored_tags, err);
     if (!status)
         status = mt_tag_names_read(fields, "splitting_tags", &params->splitting_tags, err);
     if (!status)
         status = mt_tag_names_read(fields, "non_splitting_tags", &params->non_splitting_tags, err);
-    bool finds_outline = true;
-    if (!status)
-        status = mt_params_bool(fields, "outline_detection", &finds_outline, NULL, err);
-    params->ignores_outline = !finds_outline;
     return status ? status : check_together(params, err);
 }
 
@@ -206,7 +158,7 @@ enum mt_status mt_translate_params_read_text(const struct mt_translate_params *p
         .n_splitting_tags = params->splitting_tags.n,
         .non_splitting_tags = params->non_splitting_tags.items,
         .n_non_splitting_tags = params->non_splitting_tags.n,
-        .ignores_outline = params->ignores_outline,
+        .ignores_outline = !params->fields.outline_detection,
     };
     return params->read(bytes, length, &options, out, err);
 }
@@ -255,12 +207,11 @@ enum mt_status mt_translate_decoding_init(struct mt_translate_decoding *decoding
     /* Line feeds are the line breaks of html, and stay only between sentences. */
     if (params->read == mt_read_html && params->split == MT_SPLIT_OFF)
         decoding->options.split = MT_SPLIT_NEWLINES;
-    decoding->options.eases_source = params->post_edits;
+    decoding->options.eases_source = params->fields.post_edit;
     options->beam_size = mt_decoding_beam_size(request->service, model, params->beam_size);
     options->num_hypotheses = 1;
-    options->skip_scores = !params->returns_scores || !is_last;
-    enum mt_status status =
-        mt_decoding_params_lengths(request->service, model, &request->params, options, err);
+    options->skip_scores = !params->fields.return_scores || !is_last;
+    enum mt_status status = mt_decoding_params_read(request, &params->fields, options, err);
     if (status || !is_last)
         return status;
     if (options->beam_size == 0)
@@ -272,9 +223,9 @@ enum mt_status mt_translate_decoding_init(struct mt_translate_decoding *decoding
     if (params->n_alternatives > 0)
         options->num_hypotheses = options->beam_size;
     options->publish = params->publish;
-    if (!params->target_prefix)
+    if (!params->fields.target_prefix[0])
         return MT_OK;
-    return tokenize_prefix(decoding, model->model, params->target_prefix, err);
+    return tokenize_prefix(decoding, model->model, params->fields.target_prefix, err);
 }
 
 void mt_translate_decoding_finish(struct mt_translate_decoding *decoding)

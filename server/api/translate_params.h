@@ -8,6 +8,7 @@
 #define MT_SERVER_API_TRANSLATE_PARAMS_H
 
 #include "server/api/glossary.h"
+#include "server/http/fields.h"
 #include "server/requests/handler.h"
 #include "server/http/tag_names.h"
 #include "server/text/translation.h"
@@ -19,12 +20,9 @@ struct mt_translate_params {
     size_t n_alternatives;
     mt_coded_reader *read; /* the format */
     bool has_tags;         /* it is no plain text */
-    bool ignores_outline, is_streamed;
-    bool returns_scores, returns_usage, returns_alignment, returns_sentences, post_edits,
-        repairs_numbers;
+    struct mt_fields fields;
     enum mt_split split;
     enum mt_publish publish;
-    const char *target_prefix; /* NULL: none */
     struct mt_glossary glossary;
     struct mt_tag_names ignored_tags, splitting_tags, non_splitting_tags;
 };

@@ -1,6 +1,7 @@
 #include "server/http/params.h"
 
 #include "base/size.h"
+#include "server/http/fields.h"
 #include "server/http/multipart.h"
 
 #include <errno.h>
@@ -148,22 +149,11 @@ static enum mt_status refuse_repeated(const char *name, struct mt_error *err)
                    name);
 }
 
-/* Lists, for which JSON has arrays. */
-static bool may_repeat(const char *name)
-{
-    static const char *const lists[] = {"text", "ignore_tags", "splitting_tags",
-                                        "non_splitting_tags"};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (strcmp(name, lists[i]) == 0)
-            return true;
-    return false;
-}
-
 /* From that field on; NULL: there is none. */
 static enum mt_status check_repeated(const struct cJSON *first, struct mt_error *err)
 {
     for (; first; first = first->next)
-        if (mt_params_next(first) && !may_repeat(first->string))
+        if (mt_params_next(first) && !mt_field_may_repeat(first->string))
             return refuse_repeated(first->string, err);
     return MT_OK;
 }

@@ -49,7 +49,7 @@ MT_MUST_CHECK enum mt_status mt_params_parse_json(struct mt_params *params, cons
 /*
  * The textual encodings add to what params hold already, and the first of a name counts: what a
  * query string says goes before the body. Within one of them a name that comes twice is MT_FORMAT,
- * as in JSON; but "text" and "ignore_tags" are lists, and mt_params_next finds the others. Line
+ * as in JSON; but some are lists (mt_field_may_repeat), and mt_params_next finds the others. Line
  * ends of values become LF with is_form, and one at the end is dropped, as browsers and
  * LibreTranslate do. A failure leaves no params.
  */

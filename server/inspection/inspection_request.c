@@ -278,27 +278,10 @@ static enum mt_status read_alignment(const struct mt_params *params,
         return mt_fail(err, MT_INVALID,
                        "alignment: expected an object with layers, heads, mode and shift");
     const struct mt_params inner = {.object = (struct cJSON *)value};
-    status = read_choice(&inner, &nested, choice, err);
+    status = mt_fields_check_names(value, MT_FIELDS_OF_ALIGNMENT, "/attention", err);
+    if (!status)
+        status = read_choice(&inner, &nested, choice, err);
     return status ? mt_fail_in(err, status, "alignment") : MT_OK;
-}
-
-static enum mt_status read_numbers(const struct mt_params *params,
-                                   struct mt_inspection_request *request, struct mt_error *err)
-{
-    int64_t decimals = 0, n_top = 0, sentence = -1, n_lens = 0;
-    enum mt_status status = mt_params_integer(params, "precision", 1, 9, &decimals, NULL, err);
-    if (!status)
-        status = mt_params_integer(params, "next_tokens", 0, MT_MAX_TOP, &n_top, NULL, err);
-    if (!status)
-        status = mt_params_integer(params, "logit_lens", 0, MT_MAX_LENS, &n_lens,
-                                   &request->options.has_lens, err);
-    if (!status)
-        status = mt_params_integer(params, "sentence", 0, INT32_MAX, &sentence, NULL, err);
-    request->options.decimals = (int)decimals;
-    request->options.n_top = (size_t)n_top;
-    request->options.n_lens = (size_t)n_lens;
-    request->sentence = sentence < 0 ? MT_ALL_SENTENCES : (size_t)sentence;
-    return status;
 }
 
 void mt_inspection_default_kinds(struct mt_inspection_options *options)
@@ -309,18 +292,26 @@ void mt_inspection_default_kinds(struct mt_inspection_options *options)
 }
 
 enum mt_status mt_inspection_request_read(const struct mt_params *params,
+                                          const struct mt_fields *fields,
                                           struct mt_inspection_request *request,
                                           struct mt_error *err)
 {
     struct mt_inspection_options *options = &request->options;
-    const char *format = NULL, *reduce = NULL;
     bool has_kinds;
-    *options = (struct mt_inspection_options){.alignment = options->alignment,
-                                              .max_values = options->max_values};
+    *options = (struct mt_inspection_options){
+        .alignment = options->alignment,
+        .max_values = options->max_values,
+        .decimals = (int)fields->precision,
+        .n_top = (size_t)fields->next_tokens,
+        .has_lens = fields->logit_lens >= 0,
+        .n_lens = fields->logit_lens >= 0 ? (size_t)fields->logit_lens : 0,
+        .search = fields->search,
+    };
+    request->sentence = fields->sentence < 0 ? MT_ALL_SENTENCES : (size_t)fields->sentence;
     request->format = MT_FORMAT_JSON;
-    enum mt_status status = mt_params_string(params, "format", &format, NULL, err);
-    if (!status && !is_absent(format))
-        status = mt_inspection_format_parse(format, &request->format, err);
+    enum mt_status status = MT_OK;
+    if (!is_absent(fields->format))
+        status = mt_inspection_format_parse(fields->format, &request->format, err);
     if (!status)
         status = read_kinds(params, &options->kinds, &has_kinds, err);
     if (!status)
@@ -332,15 +323,9 @@ enum mt_status mt_inspection_request_read(const struct mt_params *params,
     if (!status)
         status = read_indices(params, "steps", &options->steps, err);
     if (!status)
-        status = mt_params_string(params, "reduce", &reduce, NULL, err);
-    if (!status)
-        status = mt_reduce_parse("reduce", reduce, &options->reduce, err);
+        status = mt_reduce_parse("reduce", fields->reduce, &options->reduce, err);
     if (!status)
         status = read_alignment(params, &options->alignment, err);
-    if (!status)
-        status = read_numbers(params, request, err);
-    if (!status)
-        status = mt_params_bool(params, "search", &options->search, NULL, err);
     if (!status && !has_kinds)
         mt_inspection_default_kinds(options);
     return status;

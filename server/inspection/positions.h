@@ -11,7 +11,6 @@
 #include "server/inspection/inspection_formats.h"
 
 #define MT_POSITIONS_MAX_ROWS 4096
-#define MT_POSITIONS_DEFAULT_ROWS 64
 
 struct mt_positions_request {
     const char *model_id;

@@ -2,7 +2,7 @@
 
 Pages and the API's description have routes of their own, any other file is "/web/NAME". A file of translations,
 text/NAME, has each text of the page and what it is in another language; the page knows a text by its hash (text.js),
-so that only the translations travel. The same input gives the same output.
+so that only the translations travel. The description gets its requests' fields (fields_table.py). The same input gives the same output.
 """
 
 import hashlib
@@ -10,6 +10,9 @@ import json
 import pathlib
 import sys
 import zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "http"))
+import fields_table
 
 ROUTES = {"docs.html": "/docs", "index.html": "/", "openapi.json": "/openapi.json"}
 TYPES = {
@@ -44,6 +47,8 @@ def name_of(text):
 def served(path):
     """A file's bytes as they are sent."""
     data = path.read_bytes()
+    if path.name == "openapi.json":
+        return fields_table.description(data)
     if path.parent.name != "text":
         return data
     texts = json.loads(data)

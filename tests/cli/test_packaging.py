@@ -14,6 +14,9 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "packaging"))
+import fields_page
+
 BUILD = pathlib.Path(os.environ["MT_BUILD_DIR"])
 MADE = BUILD / "packaging"
 
@@ -70,6 +73,15 @@ class SettingsPage(unittest.TestCase):
         self.maxDiff = None
         self.assertEqual((ROOT / "docs/settings.md").read_text(encoding="utf-8"), made.stdout,
                          "make it with packaging/settings_page.py build/release/attentiond > docs/settings.md")
+
+
+class FieldsPage(unittest.TestCase):
+    """The section on fields of docs/api.md."""
+
+    def test_is_what_the_table_says(self):
+        page = fields_page.PAGE.read_text(encoding="utf-8")
+        self.maxDiff = None
+        self.assertEqual(page, fields_page.page(page), "packaging/fields_page.py mends it")
 
 
 @needs("mandoc")

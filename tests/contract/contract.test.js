@@ -63,7 +63,7 @@ describe("the description", () => {
         const files = readdirSync(folder, {recursive: true}).filter((name) => name.endsWith(".c"));
         const code = files.map((name) => readFileSync(path.join(folder, name), "utf8"));
         const read = new Set(code.flatMap((text) => [...text.matchAll(/\bmt_params_(?:get|string|bool|integer|number|file)\([^"()]*"([a-z_]+)"/g)].map(([, name]) => name)));
-        assert.ok(read.size > 20, String(read.size));
+        assert.ok(read.size > 10, String(read.size)); // All others are read by the table that the description is made of.
         const described = Object.values(spec.components.schemas).flatMap(({properties = {}}) => Object.keys(properties));
         const parameters = operations(spec).flatMap(({operation}) => (operation.parameters ?? []).map((parameter) => resolve(spec, parameter).name));
         const known = new Set([...described, ...parameters]);

@@ -34,7 +34,7 @@ class Web(unittest.TestCase):
     def test_serves_the_files_of_the_folder_plain_and_compressed(self):
         self.assertGreater(len(FILES), 10)
         for path, name in FILES.items():
-            content = (FOLDER / name).read_bytes()
+            content = embed.served(FOLDER / name)
             plain = self.daemon.get(path)
             packed = self.daemon.get(path, headers={"Accept-Encoding": "gzip, br"})
             self.assertEqual((plain.status, packed.status), (200, 200), path)

@@ -1,16 +1,32 @@
 #include "server/inspection/inspection_request.h"
 
+#include "config/settings.h"
+
 #include <check.h>
 #include <string.h>
 
 static struct mt_error err;
+
+static enum mt_status read_params(const struct mt_params *params,
+                                  struct mt_inspection_request *request)
+{
+    struct mt_settings settings;
+    struct mt_fields fields;
+    ck_assert_int_eq(mt_settings_init(&settings, &err), MT_OK);
+    enum mt_status status =
+        mt_fields_read(params, MT_FIELDS_OF_ATTENTION, &settings, &fields, &err);
+    if (!status)
+        status = mt_inspection_request_read(params, &fields, request, &err);
+    mt_settings_finish(&settings);
+    return status;
+}
 
 static enum mt_status read_json(const char *json, struct mt_inspection_request *request)
 {
     struct mt_params params = {0};
     *request = (struct mt_inspection_request){0};
     ck_assert_int_eq(mt_params_parse_json(&params, json, strlen(json), &err), MT_OK);
-    enum mt_status status = mt_inspection_request_read(&params, request, &err);
+    enum mt_status status = read_params(&params, request);
     mt_params_finish(&params);
     return status;
 }
@@ -61,7 +77,7 @@ START_TEST(forms_say_the_same_in_words)
     struct mt_params params = {0};
     struct mt_inspection_request request = {0};
     ck_assert_int_eq(mt_params_parse_form(&params, form, strlen(form), true, &err), MT_OK);
-    ck_assert_int_eq(mt_inspection_request_read(&params, &request, &err), MT_OK);
+    ck_assert_int_eq(read_params(&params, &request), MT_OK);
     ck_assert_uint_eq(request.options.kinds, MT_TRACE_ENCODER | MT_TRACE_CROSS);
     ck_assert_int_eq(request.options.layers.values[1], -2);
     ck_assert_uint_eq(request.options.alignment.layers.n, 1);
@@ -93,7 +109,7 @@ START_TEST(what_the_caller_chose_stays_where_the_request_is_silent)
         .options = {.max_values = 7, .alignment = {.layers = {1, {2}}, .shift = MT_SHIFT_INPUT}}};
     static const char json[] = "{\"alignment\":{\"heads\":[1]}}";
     ck_assert_int_eq(mt_params_parse_json(&params, json, strlen(json), &err), MT_OK);
-    ck_assert_int_eq(mt_inspection_request_read(&params, &request, &err), MT_OK);
+    ck_assert_int_eq(read_params(&params, &request), MT_OK);
     mt_params_finish(&params);
     ck_assert_uint_eq(request.options.max_values, 7);
     ck_assert_int_eq(request.options.alignment.layers.values[0], 2);
@@ -119,6 +135,7 @@ START_TEST(wrong_values_are_named)
         {"{\"precision\":10}", "precision"},
         {"{\"sentence\":-1}", "sentence"},
         {"{\"format\":\"bmp\"}", "format: found \"bmp\", expected json, bertviz"},
+        {"{\"alignment\":{\"layer\":1}}", "alignment: layer: /attention has no such field"},
         {"{\"alignment\":\"mean\"}", "alignment: expected an object"},
         {"{\"alignment\":{\"shift\":\"none\"}}", "alignment: shift: found \"none\""},
     };

@@ -1,0 +1,83 @@
+/*
+ * The table of the fields that requests may have: server/http/fields.json, a row for each. Of it are
+ * made the rows below, with which requests are read; the schemas of requests in the API's
+ * description, and the table in docs/api.md (server/http/fields_table.py).
+ *
+ * Thread-safety: safe.
+ */
+#ifndef MT_SERVER_HTTP_FIELDS_H
+#define MT_SERVER_HTTP_FIELDS_H
+
+#include "server/http/params.h"
+
+struct mt_settings;
+
+/* Routes, or'ed. */
+enum mt_fields_of {
+    MT_FIELDS_OF_TRANSLATE = 1,
+    MT_FIELDS_OF_ATTENTION = 2,
+    MT_FIELDS_OF_FILE = 4,
+    MT_FIELDS_OF_DETECT = 8,
+    MT_FIELDS_OF_SUGGEST = 16,
+    MT_FIELDS_OF_POSITIONS = 32,
+    MT_FIELDS_OF_DEEPL = 64,
+    MT_FIELDS_OF_DEEPL_LANGUAGES = 128,
+    MT_FIELDS_OF_ALIGNMENT = 256, /* what the field of /attention holds */
+};
+
+/* The values of a request's fields by their names, but for those that code of its own reads. What
+ * another route has is zero. What is absent and has no default is "" or -1. */
+struct mt_fields {
+    bool alignment, outline_detection, post_edit, repair_numbers, return_scores, return_sentences,
+        return_usage, retranslate, search, show_billed_characters, stream;
+    int64_t logit_lens, n, next_tokens, precision, sentence;
+    double length_penalty;
+    const char *encoding, *formality, *format, *layout, *reduce, *shortlist, *source, *source_lang,
+        *split_sentences, *stream_mode, *tag_handling, *target, *target_lang, *target_prefix,
+        *target_text, *target_vocabulary, *type;
+};
+
+enum mt_field_type {
+    MT_FIELD_OWN, /* read by code of its own */
+    MT_FIELD_BOOLEAN,
+    MT_FIELD_INTEGER,
+    MT_FIELD_NUMBER,
+    MT_FIELD_STRING,
+    MT_FIELD_CHOICE, /* a string, one of choices */
+};
+
+#define MT_FIELD_MAX_CHOICES 3
+
+struct mt_field {
+    const char *name;
+    enum mt_field_type type;
+    unsigned routes;                               /* enum mt_fields_of or'ed */
+    bool repeats;                                  /* a form may have it several times */
+    bool has_setting;                              /* where it is absent, a setting counts; */
+    size_t setting;                                /* its offset in struct mt_settings */
+    size_t offset;                                 /* of the value in struct mt_fields */
+    double low, high;                              /* INTEGER, NUMBER */
+    const char *choices[MT_FIELD_MAX_CHOICES + 1]; /* CHOICE: ends with NULL */
+    double default_number;                         /* BOOLEAN, INTEGER, NUMBER */
+    const char *default_string;                    /* STRING, CHOICE */
+};
+
+extern const struct mt_field mt_field_rows[];
+extern const size_t mt_n_field_rows;
+
+/* Reads what the table has for that route. Strings are the request's or the settings'. MT_INVALID
+ * names field, value and expectation. */
+MT_MUST_CHECK enum mt_status mt_fields_read(const struct mt_params *params, enum mt_fields_of route,
+                                            const struct mt_settings *settings,
+                                            struct mt_fields *out, struct mt_error *err);
+
+/* object may be NULL. A field that the route does not have is MT_INVALID; the message calls the route by path, and has
+ * the name that was probably meant. */
+MT_MUST_CHECK enum mt_status mt_fields_check_names(const struct cJSON *object,
+                                                   enum mt_fields_of route, const char *path,
+                                                   struct mt_error *err);
+
+/* Whether a form may have that field several times, for which JSON has arrays. */
+bool mt_field_may_repeat(const char *name);
+
+#endif
