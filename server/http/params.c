@@ -149,13 +149,30 @@ static enum mt_status refuse_repeated(const char *name, struct mt_error *err)
                    name);
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 /* From that field on; NULL: there is none. */
 static enum mt_status check_repeated(const struct cJSON *first, struct mt_error *err)
 {
+    size_t n = 0;
+    for (const struct cJSON *item = first; item; item = item->next)
+        n++;
+    const char **names = malloc((n + 1) * sizeof *names);
+    if (!names)
+        return mt_fail_memory(err, n * sizeof *names, "names of fields");
+    n = 0;
     for (; first; first = first->next)
-        if (mt_params_next(first) && !mt_field_may_repeat(first->string))
-            return refuse_repeated(first->string, err);
-    return MT_OK;
+        names[n++] = first->string;
+    qsort(names, n, sizeof *names, compare_names);
+    enum mt_status status = MT_OK;
+    for (size_t i = 1; i < n && !status; i++)
+        if (strcmp(names[i - 1], names[i]) == 0 && !mt_field_may_repeat(names[i]))
+            status = refuse_repeated(names[i], err);
+    free(names);
+    return status;
 }
 
 /* What is being read of one encoding. */
