@@ -13,6 +13,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,13 @@
 #define DEFAULT_MAX_BATCH_ROWS 64
 #define DEFAULT_MAX_QUEUED_SENTENCES 4096
 #define DEFAULT_IDLE_MS 1000
+
+/* What there was lately is forgotten in about so many steps, and at once after so long without any. */
+#define RECENT_STEPS 64.0
+#define RECENT_NS (5 * INT64_C(1000000))
+
+/* Longer than a step: the program was stopped, or the machine. */
+#define STOPPED_NS (500 * INT64_C(1000000))
 
 #define NS_PER_S INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
@@ -187,15 +195,86 @@ void mt_engine_destroy(struct mt_engine *engine)
 
 /* --- waiting, and sharing what waits --- */
 
-size_t mt_engine_load_of(const struct mt_lane *lane, const struct mt_sentence *sentence)
+size_t mt_engine_load_of(const struct mt_lane *lane, double n_rows, double n_sentences)
 {
-    return mt_size_min(mt_sentence_n_rows(sentence) * lane->row_load, MT_LOAD_APART);
+    double n_workers = (double)lane->engine->n_workers;
+    double loads = n_rows * n_workers / (double)mt_layout_rows(&lane->layout);
+    return (size_t)ceil(MT_LOAD_APART * fmin(loads, n_sentences));
+}
+
+/* The lane's time goes on. */
+static void count_time(struct mt_lane *lane)
+{
+    int64_t now = mt_now_ns();
+    if (lane->n_sentences && now - lane->changed_ns < STOPPED_NS)
+        lane->work.busy_ns += now - lane->changed_ns;
+    else if (now - lane->changed_ns > RECENT_NS)
+        lane->recent_rows = lane->recent_sentences = 0.0;
+    lane->changed_ns = now;
+}
+
+void mt_engine_count_in(struct mt_lane *lane, size_t n_rows, size_t n_sentences)
+{
+    count_time(lane);
+    lane->n_rows += n_rows;
+    lane->n_sentences += n_sentences;
+    lane->recent_rows = fmax(lane->recent_rows, (double)lane->n_rows);
+    lane->recent_sentences = fmax(lane->recent_sentences, (double)lane->n_sentences);
+}
+
+void mt_engine_count_out(struct mt_lane *lane, size_t n_rows, size_t n_sentences)
+{
+    count_time(lane);
+    lane->n_rows -= n_rows;
+    lane->n_sentences -= n_sentences;
+    lane->work.n_sentences += n_sentences;
+}
+
+static void decay(double *recent, size_t now)
+{
+    *recent = fmax((double)now, *recent - *recent / RECENT_STEPS);
+}
+
+static size_t n_lanes_with_work(const struct mt_engine *engine)
+{
+    size_t n = 0;
+    for (const struct mt_lane *lane = engine->lanes.first; lane; lane = lane->next)
+        n += lane->n_sentences > 0;
+    return n;
+}
+
+void mt_engine_learn(struct mt_lane *lane, const struct mt_batch_stats *done)
+{
+    struct mt_engine *engine = lane->engine;
+    count_time(lane);
+    lane->work.encode_ns += (int64_t)(done->encode_seconds * 1e9);
+    lane->work.n_rows += done->n_step_rows;
+    lane->work.n_tokens += done->n_source_tokens;
+    if (n_lanes_with_work(engine) > 1) {
+        for (struct mt_lane *l = engine->lanes.first; l; l = l->next)
+            mt_layout_interrupt(&l->layout, l->work.busy_ns);
+        return;
+    }
+    size_t n_running = 0;
+    for (size_t i = 0; i < engine->n_workers; i++)
+        n_running += lane->places[i].n_slots;
+    mt_layout_note(&lane->layout, &lane->work, lane->recent_rows, n_running,
+                   mt_engine_n_taking(engine));
+    decay(&lane->recent_rows, lane->n_rows);
+    decay(&lane->recent_sentences, lane->n_sentences);
 }
 
 size_t mt_engine_n_taking(const struct mt_engine *engine)
 {
-    size_t n_apart = engine->load / MT_LOAD_APART;
-    return mt_size_max(engine->n_main_workers, mt_size_min(n_apart, engine->n_workers));
+    size_t load = 0;
+    for (const struct mt_lane *lane = engine->lanes.first; lane; lane = lane->next) {
+        size_t n_on_trial = mt_layout_on_trial(&lane->layout);
+        if (n_on_trial)
+            return n_on_trial;
+        load += mt_engine_load_of(lane, lane->recent_rows, lane->recent_sentences);
+    }
+    return mt_size_max(engine->n_main_workers,
+                       mt_size_min(load / MT_LOAD_APART, engine->n_workers));
 }
 
 void mt_engine_wake_takers(struct mt_engine *engine)
@@ -243,6 +322,7 @@ static enum mt_status make_places(struct mt_lane *lane, const struct mt_model *m
     struct mt_engine *engine = lane->engine;
     for (size_t i = 0; i < engine->n_workers; i++) {
         struct mt_engine_place *place = &lane->places[i];
+        place->lane = lane;
         const struct mt_batch_options options = {
             .max_rows = engine->max_rows,
             .encode_tokens = engine->encode_tokens,
@@ -256,8 +336,9 @@ static enum mt_status make_places(struct mt_lane *lane, const struct mt_model *m
         if (status)
             return status;
         lane->reserved_bytes += mt_batch_reserved_bytes(place->batch);
-        size_t n_apart = mt_size_min(mt_batch_rows_apart(place->batch), engine->max_rows);
-        lane->row_load = (MT_LOAD_APART + n_apart - 1) / n_apart;
+        if (i == 0)
+            mt_layout_init(&lane->layout, engine->n_main_workers, engine->n_workers,
+                           mt_batch_rows_apart(place->batch) * engine->n_workers);
         if (i < engine->n_main_workers)
             lane->expected_bytes += mt_batch_cache_bytes(place->batch, MT_COUNTED_TOKENS);
     }
@@ -357,7 +438,7 @@ size_t mt_lane_cache_bytes(struct mt_lane *lane)
 /* --- what other threads ask for --- */
 
 /* With the mutex held. */
-static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, size_t load,
+static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, size_t n_rows,
                                  uint64_t cost, struct mt_error *err)
 {
     if (engine->is_draining)
@@ -371,7 +452,7 @@ static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, s
     engine->n_accepted++;
     engine->n_live_jobs++;
     job->lane->n_live_jobs++;
-    engine->load += load;
+    mt_engine_count_in(job->lane, n_rows, job->n_sentences);
     engine->waiting_cost += cost;
     mt_engine_wake_takers(engine);
     return MT_OK;
@@ -381,16 +462,16 @@ enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job, st
 {
     assert(job->n_sentences > 0 && job->lane && job->lane->engine == engine);
     enum mt_status status = MT_OK;
-    size_t load = 0;
+    size_t n_rows = 0;
     uint64_t cost = 0;
     for (size_t i = 0; i < job->n_sentences && !status; i++) {
         status = mt_batch_check(job->lane->places[0].batch, job->sentences[i], err);
-        load += mt_engine_load_of(job->lane, job->sentences[i]);
+        n_rows += mt_sentence_n_rows(job->sentences[i]);
         cost += mt_queue_cost(job->sentences[i]);
     }
     pthread_mutex_lock(&engine->mutex);
     if (!status)
-        status = accept_job(engine, job, load, cost, err);
+        status = accept_job(engine, job, n_rows, cost, err);
     if (status)
         engine->n_refused++;
     pthread_mutex_unlock(&engine->mutex);

@@ -6,9 +6,9 @@
  *
  * Few sentences are best together in one batch, whose team then shares the reading of the weights.
  * Many are better off in a batch for each thread, because the members of a team wait for each other
- * at every operation. So there are spare workers: as soon as there are enough rows for two
- * (mt_batch_rows_apart), the first of them takes its share of the sentences that come, and so on up
- * to one for each thread, and the teams are smaller meanwhile. There are never more threads at work
+ * at every operation. So there are spare workers: as soon as there are enough rows for two, which is
+ * learned while they work (layout.h), the first of them takes its share of the sentences that come,
+ * and so on up to one for each thread, and the teams are smaller meanwhile. There are never more threads at work
  * than with the teams alone.
  *
  * A sentence stays in a batch until it has ended, which may take hundreds of steps. So that a brief

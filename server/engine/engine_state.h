@@ -18,6 +18,7 @@
 #include "model/batch.h"
 #include "server/engine/engine.h"
 #include "server/engine/expected_wait.h"
+#include "server/engine/layout.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -37,6 +38,7 @@ struct mt_engine_slot {
  * the mutex.
  */
 struct mt_engine_place {
+    struct mt_lane *lane;
     struct mt_batch *batch;
     struct mt_engine_slot *slots; /* [max_rows]: everything that is in the batch */
     size_t n_slots;
@@ -65,9 +67,13 @@ struct mt_lane {
     struct mt_engine *engine;
     struct mt_queue_lane *waiting;
     size_t reserved_bytes, expected_bytes; /* expected: for sentences of MT_COUNTED_TOKENS */
-    size_t row_load;                       /* what one row adds to a load */
-    size_t n_live_jobs;                    /* accepted, on_done has not returned */
-    bool is_leaving;                       /* no new jobs, and those that there are end */
+    size_t n_rows, n_sentences;            /* waiting and running */
+    struct mt_layout layout;
+    struct mt_layout_work work;           /* busy_ns: up to the last change */
+    int64_t changed_ns;                   /* when that was */
+    double recent_rows, recent_sentences; /* or what is left of the most that there were lately */
+    size_t n_live_jobs;                   /* accepted, on_done has not returned */
+    bool is_leaving;                      /* no new jobs, and those that there are end */
     struct mt_lane *next, *previous;
     struct mt_engine_place places[]; /* [n_workers] */
 };
@@ -91,7 +97,6 @@ struct mt_engine_worker {
     /* Guarded by the mutex. */
     bool is_idle;                 /* waits for work */
     pthread_cond_t work;          /* something of what it waits for may have come */
-    size_t load;                  /* of the sentences in its slots */
     struct mt_engine_places busy; /* the first is stepped next */
     struct mt_engine_places warm; /* the first has been idle longest */
     struct mt_batch_stats total;  /* of all lanes, also of those that are gone */
@@ -120,7 +125,6 @@ struct mt_engine {
         void *argument;
     } errand; /* what the first worker is lent for */
     size_t n_running_sentences;
-    size_t load; /* of all sentences, waiting and running */
     bool is_draining, is_stopping;
     uint64_t n_accepted, n_done, n_cancelled, n_expired, n_refused;
     uint64_t n_target_tokens, n_admitted;
@@ -139,13 +143,20 @@ bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t
 
 /*
  * A load counts rows, each as a part of what a thread needs to be better off with a batch of its
- * own than in a team (mt_batch_rows_apart): with that many rows the load is MT_LOAD_APART.
+ * own than in a team (mt_layout_rows): with that many rows the load is MT_LOAD_APART. A sentence's
+ * is MT_LOAD_APART at most: two workers cannot share it, however many rows its beam has.
  */
 #define MT_LOAD_APART 65536
 
-/* The load of a sentence, MT_LOAD_APART at most: two workers cannot share it, however many rows its
- * beam has. */
-size_t mt_engine_load_of(const struct mt_lane *lane, const struct mt_sentence *sentence);
+/* The load of rows that belong to so many sentences. With the mutex held. */
+size_t mt_engine_load_of(const struct mt_lane *lane, double n_rows, double n_sentences);
+
+/* Sentences with so many rows come to the lane, or leave it. With the mutex held. */
+void mt_engine_count_in(struct mt_lane *lane, size_t n_rows, size_t n_sentences);
+void mt_engine_count_out(struct mt_lane *lane, size_t n_rows, size_t n_sentences);
+
+/* A step of the lane has ended, with the mutex held: the layout learns from it. done: what it did. */
+void mt_engine_learn(struct mt_lane *lane, const struct mt_batch_stats *done);
 
 /* How many workers, the first ones, take sentences now: the main ones, and of the spare ones as
  * many as there is work for by themselves. With the mutex held. */

@@ -28,11 +28,12 @@ void mt_engine_end_early(struct mt_engine *engine, struct mt_job *job, enum mt_s
         return;
     job->cancelled = true;
     job->status = status;
-    size_t n_waiting = job->n_sentences - job->n_taken;
+    size_t n_waiting = job->n_sentences - job->n_taken, n_rows = 0;
     for (size_t i = job->n_taken; i < job->n_sentences; i++) {
-        engine->load -= mt_engine_load_of(job->lane, job->sentences[i]);
+        n_rows += mt_sentence_n_rows(job->sentences[i]);
         engine->waiting_cost -= mt_queue_cost(job->sentences[i]);
     }
+    mt_engine_count_out(job->lane, n_rows, n_waiting);
     if (n_waiting) {
         mt_queue_remove(engine->queue, job->lane->waiting, job);
         count_ended(engine, job, n_waiting);
@@ -91,8 +92,7 @@ static struct mt_job *leave_slot(struct mt_engine_worker *worker, struct mt_engi
     struct mt_job *job = place->slots[index].job;
     const struct mt_sentence *sentence = place->slots[index].sentence;
     place->n_rows -= mt_sentence_n_rows(sentence);
-    worker->load -= mt_engine_load_of(job->lane, sentence);
-    engine->load -= mt_engine_load_of(job->lane, sentence);
+    mt_engine_count_out(job->lane, mt_sentence_n_rows(sentence), 1);
     place->n_followed -= job->on_progress != NULL;
     place->n_brief -= job->is_brief;
     place->slots[index] = place->slots[--place->n_slots];
@@ -213,7 +213,15 @@ static void take_slot(struct mt_engine_worker *worker, struct mt_engine_place *p
     place->n_followed += job->on_progress != NULL;
     place->n_brief += job->is_brief;
     place->n_rows += mt_sentence_n_rows(sentence);
-    worker->load += mt_engine_load_of(job->lane, sentence);
+}
+
+/* Of the sentences in the worker's slots. */
+static size_t load_of_worker(const struct mt_engine_worker *worker)
+{
+    size_t load = 0;
+    for (const struct mt_engine_place *place = worker->busy.first; place; place = place->next)
+        load += mt_engine_load_of(place->lane, (double)place->n_rows, (double)place->n_slots);
+    return load;
 }
 
 /* Whether what is left of the batch is for brief jobs. */
@@ -231,7 +239,7 @@ static uint64_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane
     uint64_t cost = 0;
     struct mt_engine *engine = worker->engine;
     struct mt_engine_place *place = &lane->places[worker->index];
-    while (worker->load < share) {
+    while (load_of_worker(worker) < share) {
         struct mt_job *job;
         bool is_brief = is_for_brief(engine, place);
         struct mt_sentence *sentence = mt_queue_peek(lane->waiting, is_brief, &job);
@@ -267,8 +275,10 @@ static size_t count_idle(const struct mt_engine *engine, size_t n)
 static size_t share_of(const struct mt_engine_worker *worker)
 {
     const struct mt_engine *engine = worker->engine;
-    size_t n = mt_engine_n_taking(engine);
-    return worker->index < n ? (engine->load + n - 1) / n : 0;
+    size_t n = mt_engine_n_taking(engine), load = 0;
+    for (const struct mt_lane *lane = engine->lanes.first; lane; lane = lane->next)
+        load += mt_engine_load_of(lane, (double)lane->n_rows, (double)lane->n_sentences);
+    return worker->index < n ? (load + n - 1) / n : 0;
 }
 
 /*
@@ -281,7 +291,7 @@ static void admit(struct mt_engine_worker *worker, int64_t now)
     struct mt_engine *engine = worker->engine;
     size_t share = share_of(worker);
     uint64_t cost = 0;
-    for (struct mt_lane *lane = engine->lanes.first; lane && worker->load < share;
+    for (struct mt_lane *lane = engine->lanes.first; lane && load_of_worker(worker) < share;
          lane = lane->next)
         cost += admit_from(worker, lane, share, now);
     bool still_waits = mt_queue_n_sentences(engine->queue) > 0 &&
@@ -470,6 +480,9 @@ static void count_step(struct mt_engine_worker *worker, struct mt_engine_place *
                         begun_ns);
     double decoder_seconds = now.step_seconds - place->stats.step_seconds;
     note_duration(place, was_brief, mt_now_ns() - begun_ns, (int64_t)(decoder_seconds * 1e9));
+    struct mt_batch_stats done = {0};
+    add_stats(&done, &now, &place->stats);
+    mt_engine_learn(place->lane, &done);
     add_stats(&worker->total, &now, &place->stats);
     place->stats = now;
     place->resident_bytes = mt_batch_resident_bytes(place->batch);
@@ -494,7 +507,8 @@ static bool has_errand(const struct mt_engine_worker *worker)
 static bool has_work(const struct mt_engine_worker *worker)
 {
     const struct mt_engine *engine = worker->engine;
-    bool may_take = mt_queue_n_sentences(engine->queue) && worker->load < share_of(worker);
+    bool may_take =
+        mt_queue_n_sentences(engine->queue) && load_of_worker(worker) < share_of(worker);
     return worker->busy.first || engine->ended.first || may_take || has_errand(worker);
 }
 

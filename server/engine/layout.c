@@ -1,0 +1,198 @@
+#include "server/engine/layout.h"
+
+#include "base/size.h"
+
+#include <math.h>
+
+/* A window has that much at least: a few sentences, and more than one turn of what else the machine
+ * has to do. */
+#define WINDOW_ROWS 1000
+#define WINDOW_NS (40 * INT64_C(1000000))
+
+/* More than an engine has: always together. */
+#define NEVER_ROWS ((size_t)1 << 20)
+
+/* What a trial says at most: one that the host held up is not to outweigh the others. */
+#define MAX_GAIN 0.7
+/* A result is the mean of about so many trials. */
+#define REMEMBERED 8
+/* So long as a trial took, times this, until the next one: at first, and in the end. */
+#define FIRST_PAUSE 2
+#define LAST_PAUSE 64
+/* A gain that needs no frequent trials, after that many. */
+#define CLEAR_GAIN 0.1
+#define CLEAR_TRIALS 3
+#define CLEAR_PAUSE 4
+
+static size_t size_of(double n_rows)
+{
+    double size = floor(2.0 * log2(n_rows < 2.0 ? 2.0 : n_rows)) - 2.0;
+    return size < MT_LAYOUT_SIZES - 1 ? (size_t)size : MT_LAYOUT_SIZES - 1;
+}
+
+void mt_layout_init(struct mt_layout *layout, size_t n_together, size_t n_apart, size_t n_rows)
+{
+    size_t size = size_of((double)n_rows);
+    *layout = (struct mt_layout){
+        .n_workers = {n_together, n_apart}, .presumed = size, .first_apart = size};
+}
+
+size_t mt_layout_rows(const struct mt_layout *layout)
+{
+    if (layout->first_apart == MT_LAYOUT_SIZES)
+        return NEVER_ROWS;
+    return (size_t)ceil(exp2(1.0 + (double)layout->first_apart / 2.0) - 1e-9);
+}
+
+size_t mt_layout_on_trial(const struct mt_layout *layout)
+{
+    return layout->is_trial ? layout->n_workers[layout->window.way] : 0;
+}
+
+/* A way is faster from some size on: the one with which the results agree best, and of several the
+ * nearest to what was presumed. */
+static size_t choose_first_apart(const struct mt_layout *layout)
+{
+    size_t best = layout->presumed;
+    double least = INFINITY;
+    for (size_t first = 0; first <= MT_LAYOUT_SIZES; first++) {
+        double loss = 1e-6 * fabs((double)first - (double)layout->presumed);
+        for (size_t i = 0; i < MT_LAYOUT_SIZES; i++)
+            loss += fmax(0.0, i < first ? layout->results[i].gain : -layout->results[i].gain);
+        if (loss < least) {
+            least = loss;
+            best = first;
+        }
+    }
+    return best;
+}
+
+static bool is_clear(const struct mt_layout_result *result)
+{
+    return result->n_trials >= CLEAR_TRIALS && fabs(result->gain) > CLEAR_GAIN;
+}
+
+/* A size that was never tried needs no trial where a smaller one is clearly better apart, or a larger
+ * one together. */
+static bool goes_without(const struct mt_layout *layout, size_t size)
+{
+    if (layout->results[size].n_trials)
+        return false;
+    for (size_t i = 0; i < MT_LAYOUT_SIZES; i++)
+        if (is_clear(&layout->results[i]) && (layout->results[i].gain > 0.0) == (i < size))
+            return true;
+    return false;
+}
+
+static void begin_window(struct mt_layout *layout, const struct mt_layout_work *work, size_t size,
+                         enum mt_layout_way way, size_t n_running)
+{
+    layout->window = (struct mt_layout_window){.way = way,
+                                               .size = size,
+                                               .is_open = true,
+                                               .settled_at = work->n_sentences + n_running,
+                                               .begin = *work};
+}
+
+/* The next trial of the size comes after a pause in proportion to what this one took. */
+static void leave_trial(struct mt_layout *layout, int64_t busy_ns)
+{
+    struct mt_layout_result *result = &layout->results[layout->window.size];
+    size_t pause = mt_size_min((size_t)FIRST_PAUSE << mt_size_min(result->n_trials, 5), LAST_PAUSE);
+    if (is_clear(result))
+        pause *= CLEAR_PAUSE;
+    result->next_ns = busy_ns + (int64_t)pause * (busy_ns - layout->trial_began_ns);
+    layout->is_trial = false;
+}
+
+void mt_layout_interrupt(struct mt_layout *layout, int64_t busy_ns)
+{
+    if (layout->is_trial)
+        leave_trial(layout, busy_ns);
+    layout->window.is_open = false;
+}
+
+static struct mt_layout_work since(const struct mt_layout_work *now,
+                                   const struct mt_layout_work *begin)
+{
+    return (struct mt_layout_work){.busy_ns = now->busy_ns - begin->busy_ns,
+                                   .encode_ns = now->encode_ns - begin->encode_ns,
+                                   .n_rows = now->n_rows - begin->n_rows,
+                                   .n_tokens = now->n_tokens - begin->n_tokens,
+                                   .n_sentences = now->n_sentences - begin->n_sentences};
+}
+
+/* Time for a row. Sentences begin in bunches, so that in one window more of them are encoded than in
+ * another: it is made what it were with so many tokens for each row. */
+static double ns_per_row(const struct mt_layout_work *done, double tokens_per_row, size_t n_workers)
+{
+    double n_rows = (double)done->n_rows, n_tokens = (double)done->n_tokens;
+    double token_ns = n_tokens > 0.0 ? (double)done->encode_ns / n_tokens / (double)n_workers : 0.0;
+    return ((double)done->busy_ns + (tokens_per_row * n_rows - n_tokens) * token_ns) / n_rows;
+}
+
+static double gain_of(const struct mt_layout *layout, const struct mt_layout_work *trial)
+{
+    const struct mt_layout_work *reference = &layout->reference;
+    enum mt_layout_way way = layout->window.way;
+    double ratio = (double)reference->n_tokens / (double)reference->n_rows;
+    double before = ns_per_row(reference, ratio, layout->n_workers[!way]);
+    double now = ns_per_row(trial, ratio, layout->n_workers[way]);
+    double gain = now > 0.0 && before > 0.0 ? log(before / now) : 0.0;
+    gain = fmin(fmax(gain, -MAX_GAIN), MAX_GAIN);
+    return way == MT_APART ? gain : -gain;
+}
+
+static void end_trial(struct mt_layout *layout, int64_t busy_ns, const struct mt_layout_work *done)
+{
+    struct mt_layout_result *result = &layout->results[layout->window.size];
+    result->n_trials++;
+    result->gain +=
+        (gain_of(layout, done) - result->gain) / (double)mt_size_min(result->n_trials, REMEMBERED);
+    leave_trial(layout, busy_ns);
+    layout->first_apart = choose_first_apart(layout);
+}
+
+static void end_window(struct mt_layout *layout, const struct mt_layout_work *work,
+                       const struct mt_layout_work *done, size_t n_running)
+{
+    enum mt_layout_way way = layout->window.way;
+    size_t size = layout->window.size;
+    if (layout->is_trial) {
+        end_trial(layout, work->busy_ns, done);
+        begin_window(layout, work, size, !way, n_running);
+        return;
+    }
+    layout->reference = *done;
+    if (work->busy_ns < layout->results[size].next_ns || goes_without(layout, size)) {
+        layout->window.begin = *work;
+        return;
+    }
+    layout->is_trial = true;
+    layout->trial_began_ns = work->busy_ns;
+    begin_window(layout, work, size, !way, n_running);
+}
+
+void mt_layout_note(struct mt_layout *layout, const struct mt_layout_work *work, double n_rows,
+                    size_t n_running, size_t n_taking)
+{
+    struct mt_layout_window *window = &layout->window;
+    const size_t *n_workers = layout->n_workers;
+    enum mt_layout_way way = n_taking == n_workers[MT_APART] ? MT_APART : MT_TOGETHER;
+    size_t size = size_of(n_rows);
+    bool is_choice = n_workers[MT_APART] > n_workers[MT_TOGETHER] && n_rows > 1.25;
+    bool is_same = way == window->way && size <= window->size + 1 && window->size <= size + 1;
+    if (!is_choice || n_taking != n_workers[way] || !is_same)
+        mt_layout_interrupt(layout, work->busy_ns);
+    if (!is_choice || n_taking != n_workers[way])
+        return;
+    if (!window->is_open)
+        begin_window(layout, work, size, way, n_running);
+    if (!window->is_settled && work->n_sentences >= window->settled_at) {
+        window->is_settled = true;
+        window->begin = *work;
+    }
+    struct mt_layout_work done = since(work, &window->begin);
+    if (window->is_settled && done.n_rows >= WINDOW_ROWS && done.busy_ns >= WINDOW_NS)
+        end_window(layout, work, &done, n_running);
+}
