@@ -19,12 +19,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* How long a waiter spins before it sleeps: longer than the gap between two operations of a layer,
- * shorter than anyone notices on an idle machine. */
-#define SPIN_NS 20000
+/* How long a waiter spins before it sleeps. A thread that sleeps takes 50 microseconds to wake on a
+ * virtual machine whose processor has nothing else to do, which is as much as a layer of a small
+ * model. */
+
+/* Between two runs: longer than what a worker does between two steps. */
+#define NEXT_RUN_SPIN_NS 60000
 
 /* The same of a member that was roused: about what comes before its run. */
 #define ROUSED_SPIN_NS 150000
+
+/* Within a run: longer than the gap between two operations of a layer; then it is held up by a member
+ * that does not run, which is over soon where some other thread of ours has its processor. */
+#define SPIN_NS 20000
+#define HELD_UP_SPIN_NS 500000
 
 /* Reading the clock costs about as much as this many pauses. */
 #define PAUSES_PER_LOOK 16
@@ -62,7 +70,7 @@ struct mt_team {
     size_t n_members;
     struct member *members; /* 1..n_members-1; member 0 is the caller */
     size_t width;           /* members that take part; the caller's, and theirs during a run */
-    int64_t spin_ns;
+    bool can_spin;          /* there is a processor for each member */
 
     /* Written by the caller before generation, read by members after it. */
     mt_team_work *work;
@@ -78,7 +86,7 @@ struct mt_team {
     _Alignas(CACHE_LINE) _Atomic uint32_t n_arrived;
     _Alignas(CACHE_LINE) _Atomic uint32_t phase;
     _Atomic uint32_t n_sleeping_at_barrier;
-    _Atomic int64_t slept_ns;
+    _Atomic int64_t held_up_ns;
 };
 
 static void pause_cpu(void)
@@ -149,16 +157,16 @@ static void finish_share(struct mt_team *team)
         futex_wake_all(&team->n_pending);
 }
 
-/* As wait_while, within a run: sleep is counted. */
+/* As wait_while, within a run. */
 static uint32_t wait_in_run(struct mt_team *team, _Atomic uint32_t *value, uint32_t seen,
                             _Atomic uint32_t *n_sleeping)
 {
-    uint32_t now = spin_while(value, seen, team->spin_ns);
+    uint32_t now = spin_while(value, seen, team->can_spin ? SPIN_NS : 0);
     if (now != seen)
         return now;
     int64_t begin_ns = mt_now_ns();
-    now = wait_while(value, seen, n_sleeping, 0);
-    atomic_fetch_add_explicit(&team->slept_ns, mt_now_ns() - begin_ns, memory_order_relaxed);
+    now = wait_while(value, seen, n_sleeping, team->can_spin ? HELD_UP_SPIN_NS : 0);
+    atomic_fetch_add_explicit(&team->held_up_ns, mt_now_ns() - begin_ns, memory_order_relaxed);
     return now;
 }
 
@@ -176,16 +184,18 @@ static void *member_main(void *argument)
     prctl(PR_SET_NAME, "team");
     /* Not what generation is now: the first run may have begun before this thread did. */
     uint32_t seen = 0;
-    int64_t spin_ns = team->spin_ns;
+    int64_t spin_ns = team->can_spin ? NEXT_RUN_SPIN_NS : 0;
     for (;;) {
         seen = wait_while(&team->generation, seen, &team->n_sleeping, spin_ns);
         if (atomic_load(&team->is_stopping))
             return NULL;
         size_t width = seen & WIDTH_MASK;
         /* Nothing follows at once for whoever is left out: the processor is somebody else's. */
-        spin_ns = member->index < width ? team->spin_ns : 0;
-        if (width == 0 && team->spin_ns > 0)
+        spin_ns = 0;
+        if (team->can_spin && width == 0)
             spin_ns = ROUSED_SPIN_NS;
+        else if (team->can_spin && member->index < width)
+            spin_ns = NEXT_RUN_SPIN_NS;
         if (member->index >= width)
             continue;
         team->work(team->context, member->index, width);
@@ -194,9 +204,9 @@ static void *member_main(void *argument)
 }
 
 /* With fewer processors than members a spinning waiter takes the time of the one it waits for. */
-static int64_t choose_spin_ns(size_t n_members)
+static bool has_processors(size_t n_members)
 {
-    return mt_cores_available() >= n_members ? SPIN_NS : 0;
+    return mt_cores_available() >= n_members;
 }
 
 /* Stops and joins the threads of members 1..n_started. */
@@ -243,7 +253,7 @@ enum mt_status mt_team_create(size_t n_threads, struct mt_team **out, struct mt_
     if (!team)
         return mt_fail_memory(err, sizeof *team, "team");
     *team = (struct mt_team){
-        .n_members = n_threads, .width = n_threads, .spin_ns = choose_spin_ns(n_threads)};
+        .n_members = n_threads, .width = n_threads, .can_spin = has_processors(n_threads)};
     team->members = calloc(n_threads, sizeof *team->members);
     enum mt_status status = team->members
                                 ? start_members(team, err)
@@ -287,9 +297,9 @@ size_t mt_team_width(const struct mt_team *team)
     return team ? team->width : 1;
 }
 
-int64_t mt_team_slept_ns(const struct mt_team *team)
+int64_t mt_team_held_up_ns(const struct mt_team *team)
 {
-    return team ? atomic_load_explicit(&team->slept_ns, memory_order_relaxed) : 0;
+    return team ? atomic_load_explicit(&team->held_up_ns, memory_order_relaxed) : 0;
 }
 
 void mt_team_rouse(struct mt_team *team)

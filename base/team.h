@@ -1,7 +1,7 @@
 /*
  * Team: a gang of threads that carries out one operation at a time together.
  *
- * The thread that calls mt_team_run is member 0; the others wait: they spin for a few microseconds,
+ * The thread that calls mt_team_run is member 0; the others wait: they spin for some microseconds,
  * because the next operation of a Transformer layer usually follows at once, then sleep. A team of
  * one has no threads and costs a call.
  *
@@ -40,10 +40,10 @@ void mt_team_set_width(struct mt_team *team, size_t n);
 /* 1 for NULL. */
 size_t mt_team_width(const struct mt_team *team);
 
-/* How long members have slept during runs, because others took long: all together, since creation,
- * up to the last run. Little, unless a processor is taken from a member: then all others wait for it
+/* How long members have waited in runs for longer than is usual: all together, since creation, up to
+ * the last run. Little, unless a processor is taken from a member: then all others wait for it
  * at each barrier. By the caller of mt_team_run. 0 for NULL. */
-int64_t mt_team_slept_ns(const struct mt_team *team);
+int64_t mt_team_held_up_ns(const struct mt_team *team);
 
 /* A run follows within some hundred microseconds: members that sleep wake up now, and spin that long
  * at most. By the caller of mt_team_run. Takes NULL. */

@@ -79,9 +79,9 @@ struct mt_lane {
 };
 
 /* The steps of a team since it was last judged: how long they took, their members' time in all, and
- * what of that members slept. */
+ * what of that members were held up. */
 struct mt_team_judgement {
-    int64_t step_ns, members_ns, slept_ns;
+    int64_t step_ns, members_ns, held_up_ns;
 };
 
 struct mt_engine_worker {

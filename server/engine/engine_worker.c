@@ -303,18 +303,18 @@ static void admit(struct mt_engine_worker *worker, int64_t now)
 /*
  * Where another program has one of the processors, a team is many times slower than one of its
  * threads alone, because all wait at each barrier for the member that does not run. A team that
- * sleeps at its barriers for more than two fifths of its members' time leaves the next steps to one
+ * is held up for more than two fifths of its members' time leaves the next steps to one
  * thread for a while, and then tries again, the more seldom the more often that happens.
  *
  * It is judged by two milliseconds of its steps at least: waking a member takes a tenth of one, which
  * is much of a small model's first step, and nothing that working alone would mend.
  */
 #define JUDGED_NS (2 * INT64_C(1000000))
-#define MAX_SLEPT_FIFTHS 2
+#define MAX_HELD_UP_FIFTHS 2
 #define MIN_ALONE_NS (20 * INT64_C(1000000))
 #define MAX_ALONE_NS (1000 * INT64_C(1000000))
 
-static void judge_team(struct mt_engine_worker *worker, int64_t step_ns, int64_t slept_ns,
+static void judge_team(struct mt_engine_worker *worker, int64_t step_ns, int64_t held_up_ns,
                        int64_t now)
 {
     size_t width = mt_team_width(worker->team);
@@ -322,10 +322,11 @@ static void judge_team(struct mt_engine_worker *worker, int64_t step_ns, int64_t
         return;
     worker->judged.step_ns += step_ns;
     worker->judged.members_ns += step_ns * (int64_t)width;
-    worker->judged.slept_ns += slept_ns;
+    worker->judged.held_up_ns += held_up_ns;
     if (worker->judged.step_ns < JUDGED_NS)
         return;
-    bool is_held_up = worker->judged.slept_ns * 5 > worker->judged.members_ns * MAX_SLEPT_FIFTHS;
+    bool is_held_up =
+        worker->judged.held_up_ns * 5 > worker->judged.members_ns * MAX_HELD_UP_FIFTHS;
     worker->judged = (struct mt_team_judgement){0};
     if (!is_held_up) {
         worker->alone_ns = 0;
@@ -389,13 +390,13 @@ static void note_duration(struct mt_engine_place *place, bool was_brief, int64_t
 /* Returns when it began. */
 static int64_t step(struct mt_engine_worker *worker, struct mt_engine_place *place, bool is_brief)
 {
-    int64_t begin_ns = mt_now_ns(), slept_ns = mt_team_slept_ns(worker->team);
+    int64_t begin_ns = mt_now_ns(), held_up_ns = mt_team_held_up_ns(worker->team);
     if (is_brief)
         mt_batch_step_brief(place->batch);
     else
         mt_batch_step(place->batch);
     int64_t now = mt_now_ns();
-    judge_team(worker, now - begin_ns, mt_team_slept_ns(worker->team) - slept_ns, now);
+    judge_team(worker, now - begin_ns, mt_team_held_up_ns(worker->team) - held_up_ns, now);
     return begin_ns;
 }
 

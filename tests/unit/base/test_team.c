@@ -301,16 +301,16 @@ static void sleep_if_second(void *context, size_t member, size_t n_members)
         usleep(*(useconds_t *)context);
 }
 
-START_TEST(sleep_in_runs_is_counted)
+START_TEST(waits_in_runs_are_counted)
 {
     struct mt_team *team;
     useconds_t long_time = 20000;
-    ck_assert_int_eq(mt_team_slept_ns(NULL), 0);
+    ck_assert_int_eq(mt_team_held_up_ns(NULL), 0);
     ck_assert_int_eq(mt_team_create(2, &team, NULL), MT_OK);
     usleep(20000); /* between runs it is not */
-    ck_assert_int_eq(mt_team_slept_ns(team), 0);
+    ck_assert_int_eq(mt_team_held_up_ns(team), 0);
     mt_team_run(team, sleep_if_second, &long_time);
-    ck_assert_int_ge(mt_team_slept_ns(team), 15000000);
+    ck_assert_int_ge(mt_team_held_up_ns(team), 15000000);
     mt_team_destroy(team);
 }
 END_TEST
@@ -362,7 +362,7 @@ Suite *suite_team(void)
                         N_TEAM_SIZES);
     tcase_add_loop_test(tcase, barriers_hold_until_all_have_come, 0, N_TEAM_SIZES);
     tcase_add_test(tcase, an_idle_team_takes_no_time);
-    tcase_add_test(tcase, sleep_in_runs_is_counted);
+    tcase_add_test(tcase, waits_in_runs_are_counted);
     tcase_add_test(tcase, no_team_is_a_team_of_one);
     tcase_add_test(tcase, sizes_out_of_range_are_refused);
     tcase_add_test(tcase, failure_to_start_a_thread_is_reported_and_undone);
