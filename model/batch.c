@@ -304,8 +304,8 @@ static void keep_columns(struct mt_batch *b, struct mt_sentence *s)
     if (!b->columns || !s->candidates.n || s->candidates.n > MT_CANDIDATES_KEPT)
         return;
     unsigned char *memory = mt_scratch_bytes(b->columns);
-    s->columns = mt_candidates_columns(&b->model->weights.output, s->candidates.ids,
-                                       s->candidates.n, memory + s->cross_slot * b->columns_bytes);
+    s->columns = mt_candidates_columns(b->model, s->candidates.ids, s->candidates.n,
+                                       memory + s->cross_slot * b->columns_bytes);
     b->n_columns_written = mt_size_max(b->n_columns_written, (size_t)s->cross_slot + 1);
 }
 

@@ -11,6 +11,10 @@
 /* Of intgemm's matrices. */
 #define MULTIPLE 8
 
+/* A packed block has lines of a group of each column: numbers that stand side by side. */
+#define GROUP_BYTES 4
+#define LINE_BYTES ((size_t)MT_PACK_COLUMNS * GROUP_BYTES)
+
 /* The target's vocabulary, and which of it are candidates. */
 struct marks {
     bool *is_candidate; /* [n_vocab] */
@@ -119,37 +123,71 @@ size_t mt_candidates_columns_bytes(size_t n, size_t d_model, bool is_int8)
     return mt_size_round_up(mt_size_round_up(n, MT_PACK_COLUMNS) * width, MT_ARENA_ALIGNMENT);
 }
 
-/* A column lies scattered: four numbers of every group of 64 bytes. */
-static void copy_column(const struct mt_linear *from, size_t column, int8_t *weights, size_t to)
+static const int8_t *find_column(const struct mt_model *model, size_t column, size_t *stride)
 {
-    size_t block_bytes = MT_PACK_COLUMNS * from->k_padded;
-    const int8_t *read =
-        from->weights + column / MT_PACK_COLUMNS * block_bytes + column % MT_PACK_COLUMNS * 4;
-    int8_t *write = weights + to / MT_PACK_COLUMNS * block_bytes + to % MT_PACK_COLUMNS * 4;
-    for (size_t at = 0; at < block_bytes; at += 4 * MT_PACK_COLUMNS)
-        memcpy(write + at, read + at, 4);
+    const struct mt_linear *output = &model->weights.output;
+    if (model->output_columns) {
+        *stride = GROUP_BYTES;
+        return model->output_columns + column * output->k_padded;
+    }
+    *stride = LINE_BYTES;
+    return output->weights + column / MT_PACK_COLUMNS * MT_PACK_COLUMNS * output->k_padded +
+           column % MT_PACK_COLUMNS * GROUP_BYTES;
 }
 
-static struct mt_linear columns_int8(const struct mt_linear *output, const int32_t *ids, size_t n,
+/* A packed block has a group of each of its columns in each line. The last block is filled up with the
+ * first of all columns. */
+static void pack_columns(const struct mt_model *model, const int32_t *ids, size_t n,
+                         int8_t *weights)
+{
+    size_t n_groups = model->weights.output.k_padded / GROUP_BYTES, stride = 0;
+    for (size_t first = 0; first < n; first += MT_PACK_COLUMNS) {
+        const int8_t *columns[MT_PACK_COLUMNS];
+        int8_t line[LINE_BYTES];
+        for (size_t j = 0; j < MT_PACK_COLUMNS; j++)
+            columns[j] = find_column(model, (size_t)ids[first + j < n ? first + j : 0], &stride);
+        for (size_t group = 0; group < n_groups; group++, weights += sizeof line) {
+            for (size_t j = 0; j < MT_PACK_COLUMNS; j++)
+                memcpy(line + j * GROUP_BYTES, columns[j] + group * stride, GROUP_BYTES);
+            memcpy(weights, line, sizeof line);
+        }
+    }
+}
+
+enum mt_status mt_candidates_lay_out(struct mt_model *model, struct mt_error *err)
+{
+    const struct mt_linear *output = &model->weights.output;
+    if (!model->has_shortlist || output->n_parts)
+        return MT_OK;
+    void *memory;
+    size_t stride, k = output->k_padded;
+    enum mt_status status =
+        mt_arena_take(model->arena, output->n_out, k, "the output layer's columns", &memory, err);
+    for (size_t i = 0; i < output->n_out && !status; i++) {
+        const int8_t *column = find_column(model, i, &stride);
+        for (size_t at = 0; at < k; at += GROUP_BYTES, column += stride)
+            memcpy((int8_t *)memory + i * k + at, column, GROUP_BYTES);
+    }
+    if (!status)
+        model->output_columns = memory;
+    return status;
+}
+
+static struct mt_linear columns_int8(const struct mt_model *model, const int32_t *ids, size_t n,
                                      void *memory)
 {
+    const struct mt_linear *output = &model->weights.output;
     size_t n_padded = mt_size_round_up(n, MT_PACK_COLUMNS);
     int8_t *weights = memory;
     float *scales = (void *)(weights + n_padded * output->k_padded);
     int32_t *sums = (void *)(scales + n_padded);
     float *bias = (void *)(sums + n_padded);
-    for (size_t i = 0; i < n; i++) {
-        size_t column = (size_t)ids[i];
-        copy_column(output, column, weights, i);
-        scales[i] = output->scales[column];
-        sums[i] = output->column_sums[column];
-        bias[i] = output->bias[column];
-    }
-    /* The last block is computed whole. */
-    for (size_t i = n; i < n_padded; i++) {
-        copy_column(output, (size_t)ids[0], weights, i);
-        scales[i] = bias[i] = 0.0f;
-        sums[i] = 0;
+    pack_columns(model, ids, n, weights);
+    for (size_t i = 0; i < n_padded; i++) {
+        size_t column = (size_t)ids[i < n ? i : 0];
+        scales[i] = i < n ? output->scales[column] : 0.0f;
+        sums[i] = i < n ? output->column_sums[column] : 0;
+        bias[i] = i < n ? output->bias[column] : 0.0f;
     }
     struct mt_linear columns = *output;
     columns.n_out = n;
@@ -176,9 +214,10 @@ static struct mt_linear columns_fp32(const struct mt_linear *output, const int32
     return columns;
 }
 
-struct mt_linear mt_candidates_columns(const struct mt_linear *output, const int32_t *ids, size_t n,
+struct mt_linear mt_candidates_columns(const struct mt_model *model, const int32_t *ids, size_t n,
                                        void *memory)
 {
+    const struct mt_linear *output = &model->weights.output;
     return output->n_parts ? columns_fp32(output, ids, n, memory)
-                           : columns_int8(output, ids, n, memory);
+                           : columns_int8(model, ids, n, memory);
 }

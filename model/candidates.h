@@ -40,12 +40,18 @@ MT_MUST_CHECK enum mt_status mt_candidates_join(const struct mt_model *model,
 
 /* So many candidates most sentences have at most: a batch keeps the columns of theirs, which are
  * gathered anew at every step for others. */
-#define MT_CANDIDATES_KEPT 1024
+#define MT_CANDIDATES_KEPT 2048
+
+/* Where the model has a shortlist, the output layer's columns a second time, each by itself: as packed,
+ * one is scattered over a page or more, and gathering those of a sentence took a fifth of the time that
+ * a small model has for it. As many bytes as the packed ones, in the model's arena. fp32 has them so
+ * anyway. */
+MT_MUST_CHECK enum mt_status mt_candidates_lay_out(struct mt_model *model, struct mt_error *err);
 
 /* The output layer's columns of n ids as a layer of its own, in memory of the caller's: so many bytes,
  * aligned as an arena's. */
 size_t mt_candidates_columns_bytes(size_t n, size_t d_model, bool is_int8);
-struct mt_linear mt_candidates_columns(const struct mt_linear *output, const int32_t *ids, size_t n,
+struct mt_linear mt_candidates_columns(const struct mt_model *model, const int32_t *ids, size_t n,
                                        void *memory);
 
 #endif

@@ -25,6 +25,7 @@ struct mt_model {
     bool has_shortlist;
     struct mt_shortlist shortlist; /* a view of */
     struct mt_document shortlist_file;
+    const int8_t *output_columns; /* [n_out, k_padded] (candidates.h); NULL: only packed */
     struct mt_target_vocabulary *target_vocabularies; /* in the arena */
     size_t n_target_vocabularies;
     bool is_unpacked; /* weights are where the file has them (MT_BIND_STORED): nothing computes */

@@ -219,7 +219,7 @@ static void look_at_candidates(const struct projection *p, const struct group *g
     const struct mt_linear *kept = row_of(p, group->first)->columns;
     struct mt_linear gathered;
     if (!kept)
-        gathered = mt_candidates_columns(&p->model->weights.output, part.ids, part.n,
+        gathered = mt_candidates_columns(p->model, part.ids, part.n,
                                          p->w->columns + p->me->index * p->w->columns_stride);
     size_t begin = kept ? first : 0;
     mt_linear_columns(p->model->kernels, kept ? kept : &gathered, &rows, group->n, begin,

@@ -24,7 +24,7 @@ static enum mt_status take(struct mt_model *model, const char *language, const i
     memcpy(copy, ids, n * sizeof *ids);
     *v = (struct mt_target_vocabulary){.language = language, .allowed = {.ids = copy, .n = n}};
     if (memory)
-        v->columns = mt_candidates_columns(&model->weights.output, copy, n, memory);
+        v->columns = mt_candidates_columns(model, copy, n, memory);
     model->n_target_vocabularies++;
     return MT_OK;
 }
