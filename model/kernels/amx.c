@@ -50,10 +50,12 @@ struct group {
     size_t row[2];
     size_t first; /* column */
     size_t n_rows;
-    bool is_first; /* the group that meets these weights first */
+    bool is_single;    /* one tile of rows: the stream of weights is all that counts */
+    const char *fetch; /* this group's part of the columns that come next */
+    size_t n_lines;    /* of it, for each step of k */
 };
 
-static void prefetch_tile(const int8_t *w)
+static void fetch_tile(const int8_t *w)
 {
     for (size_t i = 0; i < TILE_BYTES; i += 64)
         _mm_prefetch((const char *)w + PREFETCH_BYTES + i, _MM_HINT_T1);
@@ -66,17 +68,20 @@ MT_INLINE void multiply(const struct mt_qgemm *g, const struct group *p, size_t 
     const int8_t *w0 = g->weights + p->first * g->k_padded;
     const int8_t *w1 = w0 + MT_PACK_COLUMNS * g->k_padded;
     const uint8_t *a0 = g->a + p->row[0] * g->lda, *a1 = g->a + p->row[1] * g->lda;
+    const char *fetch = p->fetch;
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
     for (size_t k = 0; k < g->k_padded; k += MT_PACK_K) {
         size_t tile = k * MT_PACK_COLUMNS;
-        if (p->is_first) {
-            prefetch_tile(w0 + tile);
+        if (n_row_tiles == 1 && p->is_single) {
+            fetch_tile(w0 + tile);
             if (n_blocks == 2)
-                prefetch_tile(w1 + tile);
+                fetch_tile(w1 + tile);
         }
+        for (size_t i = 0; i < p->n_lines; i++, fetch += 64)
+            _mm_prefetch(fetch, _MM_HINT_T1);
         _tile_loadd(4, a0 + k, g->lda);
         _tile_loadd(6, w0 + tile, 64);
         _tile_dpbusd(0, 4, 6);
@@ -127,18 +132,25 @@ static void multiply_group(const struct mt_qgemm *g, const struct group *p,
 
 static void multiply_columns(const struct mt_qgemm *g, size_t first, size_t n_rows)
 {
-    struct group p = {.first = first, .n_rows = n_rows, .n_blocks = 1, .is_first = true};
+    struct group p = {
+        .first = first, .n_rows = n_rows, .n_blocks = 1, .is_single = g->n_rows <= TILE_ROWS};
     struct mt_zmm_columns columns[2] = {mt_zmm_columns_of(g, first)};
     if (first + MT_PACK_COLUMNS < g->n_columns) {
         columns[1] = mt_zmm_columns_of(g, first + MT_PACK_COLUMNS);
         p.n_blocks = 2;
     }
+    /* While these columns are multiplied, the next ones come into the second cache, a part with each
+     * group of rows: the first group alone would wait for all of them. */
+    size_t n_groups = (g->n_rows + 2 * n_rows - 1) / (2 * n_rows);
+    size_t tiles_bytes = p.n_blocks * TILE_BYTES;
+    p.n_lines = p.is_single ? 0 : (tiles_bytes / 64 + n_groups - 1) / n_groups;
+    p.fetch = (const char *)g->weights + (first + p.n_blocks * MT_PACK_COLUMNS) * g->k_padded;
     for (size_t m = 0; m < g->n_rows; m += 2 * n_rows) {
         p.n_row_tiles = m + n_rows < g->n_rows ? 2 : 1;
         p.row[0] = mt_size_min(m, g->n_rows - n_rows);
         p.row[1] = mt_size_min(m + n_rows, g->n_rows - n_rows);
         multiply_group(g, &p, columns);
-        p.is_first = false;
+        p.fetch += p.n_lines * 64 * (g->k_padded / MT_PACK_K);
     }
 }
 
