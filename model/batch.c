@@ -17,6 +17,8 @@
 
 #define DEFAULT_ROWS 64
 #define DEFAULT_ENCODE_TOKENS 512
+/* Of a sentence, where the model has a shortlist. */
+#define USUAL_CANDIDATES 1024
 
 struct sentence_list {
     struct mt_sentence *first, *last;
@@ -158,7 +160,8 @@ enum mt_status mt_batch_create(const struct mt_model *model, const struct mt_bat
         return mt_fail_memory(err, sizeof *b, "batch");
     b->model = model;
     b->options = o;
-    b->rows_apart = mt_cut_rows_apart(h, &model->costs);
+    b->rows_apart =
+        mt_cut_rows_apart(h, model->has_shortlist ? USUAL_CANDIDATES : h->n_target_vocab);
     size_t element_bytes = model->precision == MT_INT8 ? sizeof(uint16_t) : sizeof(float);
     size_t n_positions = mt_decoder_cache_positions(h, o.max_target_tokens);
     enum mt_status status = mt_arena_create(0, &b->arena, err);

@@ -154,8 +154,6 @@ enum mt_status mt_model_open(const char *directory, const struct mt_model_option
         status = mt_model_check(model, err);
     if (!status && !model->is_unpacked)
         status = mt_candidates_lay_out(model, err);
-    if (!status && !model->is_unpacked)
-        status = mt_costs_measure(model->kernels, &model->weights.output, &model->costs, err);
     mt_source_close(source);
     if (status) {
         mt_model_close(model);

@@ -4,7 +4,6 @@
 #ifndef MT_MODEL_MODEL_STATE_H
 #define MT_MODEL_MODEL_STATE_H
 
-#include "model/costs.h"
 #include "model/model.h"
 #include "model/target_vocabularies.h"
 #include "model/files/source.h"
@@ -20,7 +19,6 @@ struct mt_model {
     struct mt_hparams hparams;
     struct mt_weights weights;
     const struct mt_kernels *kernels;
-    struct mt_costs costs;
     enum mt_precision precision;
     bool has_shortlist;
     struct mt_shortlist shortlist; /* a view of */
