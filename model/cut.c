@@ -8,16 +8,10 @@
 #define BARRIERS_OF_LAYER 14
 #define BARRIER_NS 2000.0
 
-/* What a thread needs beside others for a weight of a model that is larger than its own caches: to read
- * it, and to multiply one row by it. Of a core with AVX512-VNNI; with AMX the latter is less, with AVX2
- * more, but that decides less than what follows. */
+/* What a thread needs for a weight of a model that is larger than its own caches: to read it, and to
+ * multiply one row by it. Of a core with AVX512-VNNI; with AMX the latter is less, with AVX2 more. */
 #define READ_NS 0.036
 #define MULTIPLY_NS 0.004
-
-/* What a row needs in a layer for all else: attention, norms, quantising, the ends of linear layers. Of
- * models of 2 to 72 million parameters, AVX2 to AMX: 10 to 18 microseconds; a little more, because not
- * all clients have a sentence in flight. */
-#define ROW_OF_LAYER_NS 20000.0
 
 /* The largest part decides when the pass ends. */
 #define MAX_SHARE_PERCENT 125
@@ -34,9 +28,9 @@ static size_t step_weights(const struct mt_hparams *h, size_t n_columns)
 size_t mt_cut_rows_apart(const struct mt_hparams *hparams, size_t n_columns)
 {
     double n_weights = (double)step_weights(hparams, n_columns);
-    double n_layers = (double)hparams->n_decoder_layers;
-    double saved_ns = n_weights * READ_NS - (BARRIERS_OF_LAYER * n_layers + 1.0) * BARRIER_NS;
-    double rows = saved_ns / (n_weights * MULTIPLY_NS + n_layers * ROW_OF_LAYER_NS);
+    double n_barriers = (double)(BARRIERS_OF_LAYER * hparams->n_decoder_layers + 1);
+    double saved_ns = n_weights * READ_NS - n_barriers * BARRIER_NS;
+    double rows = saved_ns / (n_weights * MULTIPLY_NS) + 0.5;
     if (rows >= MT_MAX_ROWS_APART)
         return MT_MAX_ROWS_APART;
     return rows > MT_MIN_ROWS_APART ? (size_t)rows : MT_MIN_ROWS_APART;

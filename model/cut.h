@@ -19,11 +19,11 @@
 struct mt_hparams;
 
 /*
- * About how many rows a thread needs to be as fast by itself as in a team with others that have as
+ * About how many rows a member needs to be as fast by itself as in a team with others that have as
  * many, MT_MIN_ROWS_APART to MT_MAX_ROWS_APART. By itself it reads all weights; in the team a part of
- * them, but its members wait for each other several times a layer. n_columns: of the output layer, as
- * many as a step looks at. It depends on the machine, too, and on what else it does: the server learns
- * how many of its workers take sentences, and begins with this.
+ * them, but its members wait for each other several times a layer. Where multiplying takes longer
+ * than the one and no longer than the other, both take the same time. n_columns: of the output layer,
+ * as many as a step looks at.
  */
 size_t mt_cut_rows_apart(const struct mt_hparams *hparams, size_t n_columns);
 #define MT_MIN_ROWS_APART 1
