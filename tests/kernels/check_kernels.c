@@ -146,6 +146,24 @@ static void check_attend(struct check *c, bool is_f16, enum numbers kind, struct
     end_case(c);
 }
 
+/* Of models' own shapes, which some kernels read in another order. */
+static void check_long_attends(struct check *c)
+{
+    static const size_t positions[] = {95, 96, 97, 200, 513};
+    static const uint16_t some_slots[1] = {0};
+    for (size_t i = 0; i < sizeof positions / sizeof *positions; i++)
+        for (int variant = 0; variant < 16; variant++) {
+            size_t n_heads = variant & 4 ? 16 : 8, d_k = variant & 8 ? 64 : 32;
+            struct mt_attend a = {.n = positions[i],
+                                  .n_queries = 1 + dice_below(&c->dice, 5),
+                                  .n_heads = n_heads,
+                                  .d_k = d_k,
+                                  .stride = n_heads * d_k + dice_below(&c->dice, 2) * 7,
+                                  .slots = variant & 2 ? some_slots : NULL};
+            check_attend(c, variant & 1, (enum numbers)dice_below(&c->dice, NUMBERS_KINDS), a);
+        }
+}
+
 static void check_attends(struct check *c)
 {
     static const size_t d_ks[] = {1, 8, 12, 16, 24, 32, 33, 40, 64, 72, 80, 96, 100, 128};
@@ -500,6 +518,7 @@ static bool check_table(const struct mt_kernels *fast, const struct mt_kernels *
 {
     struct check c = {.fast = fast, .reference = reference, .dice = {seed}};
     check_attends(&c);
+    check_long_attends(&c);
     check_rows(&c);
     check_logits(&c);
     if (!fast->has_foreign_sums) /* test_sgemm.c */
