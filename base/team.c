@@ -32,7 +32,7 @@
 /* Within a run: longer than the gap between two operations of a layer; then it is held up by a member
  * that does not run, which is over soon where some other thread of ours has its processor. */
 #define SPIN_NS 20000
-#define HELD_UP_SPIN_NS 500000
+#define HELD_UP_SPIN_NS 100000
 
 /* Reading the clock costs about as much as this many pauses. */
 #define PAUSES_PER_LOOK 16

@@ -470,10 +470,11 @@ const struct mt_setting mt_rows_daemon[] = {
         .type = MT_SETTING_INTEGER,
         .low = 1,
         .high = 16777216,
-        .default_number = 100000,
+        .default_number = 200000,
         .verbs = DAEMON,
-        .doc = "Characters of one text. The default is some 40 pages; a longer text would fill a "
-               "large part of the queue alone.",
+        .doc = "Characters of one text. The default is a document of 80 pages, or 30,000 words, "
+               "whose sentences fill half of max_queued_sentences; a longer text would keep others "
+               "out.",
     },
     {
         .section = "Limits of a request",

@@ -242,7 +242,7 @@ static enum mt_status print_start(const struct bench *b, const char *directory,
         printf("\nStart, file cache warm: model open after %.1f ms, first sentence of 10 tokens "
                "after %.1f ms\n",
                1e3 * (opened - start), 1e3 * (mt_bench_now() - start));
-        printf("Threads take sentences of their own from %zu rows for each on\n",
+        printf("The threads of a team take sentences of their own from %zu rows for each on\n",
                mt_batch_rows_apart(batch));
     }
     mt_sentence_destroy(sentence);

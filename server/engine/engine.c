@@ -25,7 +25,8 @@
 #define DEFAULT_MAX_QUEUED_SENTENCES 4096
 #define DEFAULT_IDLE_MS 1000
 
-/* What there was lately is forgotten in about so many steps, and at once after so long without any. */
+/* What a lane had lately is forgotten in about so many steps, and at once when it has had nothing for so
+ * long. */
 #define RECENT_STEPS 64.0
 #define RECENT_NS (5 * INT64_C(1000000))
 
@@ -235,12 +236,13 @@ static void decay(double *recent, size_t now)
     *recent = fmax((double)now, *recent - *recent / RECENT_STEPS);
 }
 
-static size_t n_lanes_with_work(const struct mt_engine *engine)
+/* Others' sentences would be part of what is measured. */
+static bool has_engine_alone(const struct mt_lane *lane)
 {
-    size_t n = 0;
-    for (const struct mt_lane *lane = engine->lanes.first; lane; lane = lane->next)
-        n += lane->n_sentences > 0;
-    return n;
+    for (const struct mt_lane *l = lane->engine->lanes.first; l; l = l->next)
+        if (l != lane && l->n_sentences)
+            return false;
+    return true;
 }
 
 void mt_engine_learn(struct mt_lane *lane, const struct mt_batch_stats *done)
@@ -250,16 +252,14 @@ void mt_engine_learn(struct mt_lane *lane, const struct mt_batch_stats *done)
     lane->work.encode_ns += (int64_t)(done->encode_seconds * 1e9);
     lane->work.n_rows += done->n_step_rows;
     lane->work.n_tokens += done->n_source_tokens;
-    if (n_lanes_with_work(engine) > 1) {
-        for (struct mt_lane *l = engine->lanes.first; l; l = l->next)
-            mt_layout_interrupt(&l->layout, l->work.busy_ns);
-        return;
-    }
     size_t n_running = 0;
     for (size_t i = 0; i < engine->n_workers; i++)
         n_running += lane->places[i].n_slots;
-    mt_layout_note(&lane->layout, &lane->work, lane->recent_rows, n_running,
-                   mt_engine_n_taking(engine));
+    if (has_engine_alone(lane))
+        mt_layout_note(&lane->layout, &lane->work, lane->recent_rows, n_running,
+                       mt_engine_n_taking(engine));
+    else
+        mt_layout_interrupt(&lane->layout, lane->work.busy_ns);
     decay(&lane->recent_rows, lane->n_rows);
     decay(&lane->recent_sentences, lane->n_sentences);
 }
@@ -269,6 +269,8 @@ size_t mt_engine_n_taking(const struct mt_engine *engine)
     size_t load = 0;
     for (const struct mt_lane *lane = engine->lanes.first; lane; lane = lane->next) {
         size_t n_on_trial = mt_layout_on_trial(&lane->layout);
+        if (!lane->n_sentences)
+            continue;
         if (n_on_trial)
             return n_on_trial;
         load += mt_engine_load_of(lane, lane->recent_rows, lane->recent_sentences);

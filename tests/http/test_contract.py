@@ -296,7 +296,7 @@ class Answers(WithDaemon):
         self.assertEqual(formats[:5], [".txt", ".srt", ".vtt", ".html", ".po"])
         self.assertEqual(len(formats), len(set(formats)))
         self.assertEqual(settings, {
-            "apiKeys": False, "charLimit": 100000, "filesTranslation": True, "frontendTimeout": 500,
+            "apiKeys": False, "charLimit": 200000, "filesTranslation": True, "frontendTimeout": 500,
             "keyRequired": False, "suggestions": False,
             "language": {"source": {"code": "auto", "name": "Auto Detect"},
                          "target": {"code": "de", "name": "German"}}})

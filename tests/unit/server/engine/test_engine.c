@@ -271,6 +271,22 @@ START_TEST(spare_workers_take_sentences_where_there_are_enough_for_all)
 }
 END_TEST
 
+/* What one model had lately says nothing about another. */
+START_TEST(a_crowd_that_has_gone_leaves_the_team_to_others)
+{
+    struct mt_lane *other;
+    test_start_with_spare(32, 100);
+    lane = test_attach(NULL);
+    other = test_attach(NULL);
+    test_submit(lane, 1, 8 * FAKE_ROWS_APART, 1, 10);
+    test_wait(1);
+    test_submit(other, 1, 1, 1, 3);
+    test_wait(2);
+    ck_assert_uint_eq(fake_last_width(), 2);
+    test_finish();
+}
+END_TEST
+
 /* Two rows of the one are as much as one of the other: a beam counts by its rows. */
 START_TEST(workers_share_by_rows)
 {
@@ -731,6 +747,7 @@ Suite *suite_engine(void)
     tcase_add_test(tcase, a_wide_sentence_is_not_starved);
     tcase_add_test(tcase, idle_workers_share_what_comes);
     tcase_add_test(tcase, spare_workers_take_sentences_where_there_are_enough_for_all);
+    tcase_add_test(tcase, a_crowd_that_has_gone_leaves_the_team_to_others);
     tcase_add_test(tcase, workers_share_by_rows);
     tcase_add_test(tcase, a_worker_whose_team_is_held_up_works_alone_for_a_while);
     tcase_add_test(tcase, a_team_that_waited_a_moment_goes_on_as_a_team);
