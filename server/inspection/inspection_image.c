@@ -4,11 +4,14 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Side of one head's picture in a grid, about. */
 #define GRID_PIXELS 120
 #define MAX_GRID_CELL 10
 #define TITLE_BYTES 160
+#define WORD_BEGIN "\xE2\x96\x81"
+#define BLANK "\xE2\x90\xA3"
 
 static const char caption[] =
     "Attention is evidence of what the model used, not by itself an explanation.";
@@ -46,11 +49,39 @@ static const float *image_row(void *context, size_t panel, size_t row)
     return mt_inspection_matrix_row(&image->matrices[panel], row);
 }
 
+/* As people read it, and as the page writes it: the mark of a word's beginning is a blank, which is
+ * seen only within a piece or where there is nothing else. Returns what lies behind the label. */
+static char *write_label(char *out, const char *piece)
+{
+    char *const begin = out;
+    for (const char *at = piece; *at;) {
+        bool is_blank = strncmp(at, WORD_BEGIN, strlen(WORD_BEGIN)) == 0;
+        if (!is_blank)
+            *out++ = *at;
+        else if (out > begin)
+            *out++ = ' ';
+        at += is_blank ? strlen(WORD_BEGIN) : 1;
+    }
+    while (out > begin && out[-1] == ' ')
+        out--;
+    if (out == begin)
+        out += sprintf(out, "%s", BLANK);
+    *out = '\0';
+    return out + 1;
+}
+
+/* The labels lie behind the pointers to them. */
 static const char **copy_labels(const struct mt_inspected_token *tokens, size_t n)
 {
-    const char **labels = calloc(n + 1, sizeof *labels);
-    for (size_t i = 0; labels && i < n; i++)
-        labels[i] = tokens[i].piece;
+    size_t bytes = (n + 1) * sizeof(char *);
+    for (size_t i = 0; i < n; i++)
+        bytes += strlen(tokens[i].piece) + sizeof BLANK;
+    const char **labels = calloc(1, bytes);
+    char *out = labels ? (char *)(labels + n + 1) : NULL;
+    for (size_t i = 0; labels && i < n; i++) {
+        labels[i] = out;
+        out = write_label(out, tokens[i].piece);
+    }
     return labels;
 }
 

@@ -146,6 +146,13 @@ class Attention(Case):
             self.assertEqual(reply.status, 200, reply)
             xml.etree.ElementTree.fromstring(reply.body)
 
+    def test_a_picture_writes_pieces_as_people_read_them(self):
+        reply = self.attention(q="We sing \u6b4c.", format="svg")  # a blank is a piece of its own there
+        labels = [element.text for element in xml.etree.ElementTree.fromstring(reply.body).iter("{http://www.w3.org/2000/svg}text")]
+        self.assertNotIn("\u2581", "".join(labels))
+        for label in ("We", "sing", "\u2423", "\u6b4c"):
+            self.assertIn(label, labels)
+
     def test_tensors_are_there_when_they_are_asked_for(self):
         for fields, shape in (({"kinds": ["cross"]}, (3, 8)), ({"layers": [-1]}, (1, 8)),
                               ({"heads": [0, 3]}, (3, 2)), ({"reduce": "heads"}, (3,)),
