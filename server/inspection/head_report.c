@@ -115,7 +115,7 @@ static enum mt_status prepare(struct report *report, const struct mt_head_item *
         return mt_fail(err, MT_INVALID,
                        "expected a source, a TAB, its translation, a TAB and links like 0-0 1-2");
     gold->n_sources = count_words(item->source);
-    gold->n_targets = count_words(item->target);
+    gold->n_targets = count_words(item->target_words);
     enum mt_status status = mt_known_links_parse(item->links, &gold->links, err);
     if (!status)
         status = check_links(gold, err);

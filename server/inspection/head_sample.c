@@ -1,6 +1,7 @@
 #include "server/inspection/head_sample.h"
 
 #include "base/file.h"
+#include "base/text.h"
 #include "config/settings.h"
 #include "model/model.h"
 #include "server/engine/decode.h"
@@ -11,9 +12,52 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unicode/uscript.h>
 
 #define MAX_FILE_BYTES ((size_t)8 << 20)
 #define WEIGHTS (MT_TRACE_ENCODER | MT_TRACE_DECODER | MT_TRACE_CROSS)
+
+static bool is_written_without_blanks(uint32_t c)
+{
+    UErrorCode error = U_ZERO_ERROR;
+    switch (uscript_getScript((UChar32)c, &error)) {
+    case USCRIPT_HAN:
+    case USCRIPT_HIRAGANA:
+    case USCRIPT_KATAKANA:
+    case USCRIPT_THAI:
+    case USCRIPT_LAO:
+    case USCRIPT_KHMER:
+    case USCRIPT_MYANMAR:
+        return true;
+    default: /* their marks, and wide forms of others' */
+        return (c >= 0x3000 && c < 0x3100) || (c >= 0xFF00 && c < 0xFF61);
+    }
+}
+
+/* Without the blanks that only part words. */
+static enum mt_status join_words(struct mt_head_item *item, struct mt_error *err)
+{
+    const char *words = item->target_words = item->target;
+    if (!words)
+        return MT_OK;
+    char *out = item->joined = malloc(strlen(words) + 1);
+    if (!out)
+        return mt_fail_memory(err, strlen(words), "a known translation");
+    item->target = out;
+    bool is_before = false;
+    for (const char *at = words; *at;) {
+        size_t n = mt_utf8_length((unsigned char)*at);
+        bool is_behind = at[n] && is_written_without_blanks(mt_utf8_decode(at + n));
+        if (*at != ' ' || (!is_before && !is_behind)) {
+            memcpy(out, at, n);
+            out += n;
+        }
+        is_before = is_written_without_blanks(mt_utf8_decode(at));
+        at += n;
+    }
+    *out = '\0';
+    return MT_OK;
+}
 
 /* Cuts a line at its TABs; absent and empty fields are NULL. */
 static void cut_line(char *line, struct mt_head_item *item)
@@ -114,7 +158,9 @@ static enum mt_status cut_and_translate(struct mt_head_sample *sample, unsigned 
          line && sample->n < MT_HEAD_SAMPLE_LINES; line = strtok_r(NULL, "\n", &rest)) {
         struct mt_head_item *item = &sample->items[sample->n++];
         cut_line(line, item);
-        enum mt_status status = translate(sample, item, trace, err);
+        enum mt_status status = join_words(item, err);
+        if (!status)
+            status = translate(sample, item, trace, err);
         if (status)
             return mt_head_sample_fail(sample, sample->n - 1, status, err);
     }
@@ -145,8 +191,10 @@ enum mt_status mt_head_sample_read(const struct mt_model *model, const struct mt
 
 void mt_head_sample_finish(struct mt_head_sample *sample)
 {
-    for (size_t i = 0; i < sample->n; i++)
+    for (size_t i = 0; i < sample->n; i++) {
         mt_translation_destroy(sample->items[i].translation);
+        free(sample->items[i].joined);
+    }
     free(sample->items);
     free(sample->bytes);
 }
@@ -190,15 +238,17 @@ void mt_known_links_finish(struct mt_known_links *links)
     free(links->targets);
 }
 
-/* The number of the word, counted by blanks, that begins at or before text[at]. */
-static size_t word_at(const char *text, size_t at)
+/* The number of the word, counted by blanks, that begins at or before text[at]; words: text, perhaps with
+ * blanks that it lacks. */
+static size_t word_at(const char *words, const char *text, size_t at)
 {
     size_t n = 0;
     bool in_word = false;
-    for (size_t i = 0; i <= at && text[i]; i++) {
-        bool is_blank = text[i] == ' ';
+    for (size_t i = 0; *words && i <= at && text[i]; words++) {
+        bool is_blank = *words == ' ';
         n += !is_blank && !in_word;
         in_word = !is_blank;
+        i += *words == text[i] || !is_blank;
     }
     return n ? n - 1 : 0;
 }
@@ -218,7 +268,9 @@ enum mt_status mt_head_item_target_words(const struct mt_head_sample *sample,
                                &text, err);
     for (size_t t = 0; t < best.n_ids && !status; t++) {
         bool has_letters = mt_head_item_piece(sample, item, t) && spans[t].end > spans[t].begin;
-        out[t] = has_letters ? word_at(text.bytes, spans[t].begin) : SIZE_MAX;
+        const char *words = item->target_words ? item->target_words : text.bytes;
+        size_t middle = (spans[t].begin + spans[t].end - 1) / 2; /* most of a piece of two words */
+        out[t] = has_letters ? word_at(words, text.bytes, middle) : SIZE_MAX;
     }
     mt_text_finish(&text);
     free(spans);
@@ -228,5 +280,5 @@ enum mt_status mt_head_item_target_words(const struct mt_head_sample *sample,
 size_t mt_head_item_source_word(const struct mt_head_item *item, size_t token)
 {
     const struct mt_token *source = &item->tokens->tokens[token];
-    return source->special ? SIZE_MAX : word_at(item->source, source->begin);
+    return source->special ? SIZE_MAX : word_at(item->source, item->source, source->begin);
 }

@@ -4,7 +4,8 @@
  *
  * A line is a source sentence, where it is known a TAB and its translation (else the model's own is
  * taken), and where that is known another TAB and the alignment of its words, separated by blanks, as
- * pairs "0-0 1-2". Of a file MT_HEAD_SAMPLE_LINES lines are read; empty ones do not count.
+ * pairs "0-0 1-2". Beside a character of a script that is written without blanks (Japanese, Chinese,
+ * Thai, ...) a blank of the translation parts words, but is no part of it. Of a file MT_HEAD_SAMPLE_LINES lines are read; empty ones do not count.
  *
  * Thread-safety: safe on distinct samples.
  */
@@ -29,11 +30,13 @@ struct mt_translation;
 /* A line. Where sentence is NULL there was nothing to translate, and nothing below it is set. */
 struct mt_head_item {
     const char *source, *target, *links; /* NULL: not given */
+    const char *target_words;            /* target with all blanks that part words */
     const struct mt_sentence *sentence;
     const struct mt_trace *trace;
     const struct mt_token_list *tokens; /* of the source */
     size_t n_steps;
     struct mt_translation *translation; /* owns the above */
+    char *joined;                       /* owns target */
 };
 
 struct mt_head_sample {

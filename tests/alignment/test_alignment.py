@@ -2,7 +2,8 @@
 known, and on sentences that the choice did not see it is better than the mean of the upper half, which stands for a model that
 says nothing: in the weight on the right source words, in the error rate of the links (AER, Och and Ney 2003), and in where tags go.
 
-A line of the links: source, TAB, translation, TAB, pairs of words. test_alignment.py ATTENTIOND [-v]"""
+A line of the links: source, TAB, translation, TAB, pairs of words. Those of a Japanese translation have blanks between them,
+which are no part of it; a particle belongs to the word before it. test_alignment.py ATTENTIOND [-v]"""
 
 import json
 import os
@@ -17,6 +18,7 @@ os.environ["ATTENTIOND"] = sys.argv.pop(1) if len(sys.argv) > 1 else str(ROOT / 
 sys.path.insert(0, str(ROOT / "tests/http"))
 from serve import Daemon, run  # noqa: E402
 
+BLANKS = {"ja": ""}  # between words, where that is not one
 UPPER_HALF = {"layers": [1, 2], "heads": list(range(8)), "shift": "output"}
 
 
@@ -31,12 +33,12 @@ def as_text(words):
     return re.sub(r" ([.,?!])", r"\1", " ".join(words))
 
 
-def words_of(tokens, words):
+def words_of(tokens, words, blank=" "):
     """The word that each token is part of, of words with blanks between them; None for special ones."""
     ends, at = [], 0
     for word in words:
         ends.append((at, at + len(word)))
-        at += len(word) + 1
+        at += len(word) + len(blank)
     for token in tokens:
         shared = [min(token["end_char"], end) - max(token["begin_char"], begin) for begin, end in ends]
         yield None if token["special"] or max(shared) <= 0 else shared.index(max(shared))
@@ -48,8 +50,9 @@ class Links:
     def __init__(self, daemon, languages, sentences, alignment=None):
         self.right = self.found = self.known = self.n_words = 0
         self.weight = 0.0
+        self.blank = BLANKS.get(languages[1], " ")
         for source, target, links in sentences:
-            fields = {"q": " ".join(source), "target_text": " ".join(target), "source": languages[0], "target": languages[1]}
+            fields = {"q": " ".join(source), "target_text": self.blank.join(target), "source": languages[0], "target": languages[1]}
             body = json.dumps(fields | ({"alignment": alignment} if alignment else {})).encode()
             reply = daemon.request("POST", "/attention", body, headers={"Content-Type": "application/json"})
             assert reply.status == 200, reply
@@ -57,7 +60,7 @@ class Links:
 
     def add(self, sentence, source, target, links):
         columns = list(words_of(sentence["source_tokens"], source))
-        rows = list(words_of(sentence["output_tokens"], target))
+        rows = list(words_of(sentence["output_tokens"], target, self.blank))
         found = set()
         for word in range(len(target)):
             weights = [0.0] * len(source)
@@ -149,7 +152,7 @@ class Case:
         offsets = {"previous token": -1, "diagonal": 0, "next token": 1}
         shares = {kind: {offset: [[0.0] * 8 for _ in range(n_layers)] for offset in offsets.values()} for kind, n_layers in (("encoder", 6), ("decoder", 3))}
         for source, target, _ in sentences:
-            fields = {"q": " ".join(source), "target_text": " ".join(target), "source": self.pair[0], "target": self.pair[1], "kinds": ["encoder", "decoder"], "precision": 6}
+            fields = {"q": " ".join(source), "target_text": BLANKS.get(self.pair[1], " ").join(target), "source": self.pair[0], "target": self.pair[1], "kinds": ["encoder", "decoder"], "precision": 6}
             [sentence] = self.daemon.request("POST", "/attention", json.dumps(fields).encode(), headers={"Content-Type": "application/json"}).json["sentences"]
             for kind, by_offset in shares.items():
                 for layer, heads in enumerate(sentence[kind]):
@@ -195,6 +198,10 @@ class German(Case, unittest.TestCase):
 
 class French(Case, unittest.TestCase):
     pair = ("en", "fr")
+
+
+class Japanese(Case, unittest.TestCase):
+    pair = ("en", "ja")
 
 
 if __name__ == "__main__":
