@@ -11,8 +11,8 @@ const SHOWN_IN_NOTE = 3;
 const FAINT = 0.07;
 // Below this a line is only drawn for the word that is pointed at.
 const DRAWN = 0.12;
-// What is left of a line whose other end is in another band.
-const STUB = 14;
+// A line into another band runs behind the words between, and is paler until one of its own is pointed at.
+const PALER = 0.4;
 const TITLES = {source: t`Source`, target: t`Translation`};
 
 export class Links {
@@ -231,15 +231,16 @@ export class Links {
     thread(link, k, box, isActive) {
         const from = this.buttons.source[link.index].getBoundingClientRect();
         const to = this.buttons.target[k].getBoundingClientRect();
-        const [x1, y1] = [from.left + from.width / 2 - box.left, from.bottom - box.top];
-        const [x2, y2] = [to.left + to.width / 2 - box.left, to.top - box.top];
-        const bend = Math.max(18, (y2 - y1) / 2);
         const isWithin = this.bandOf.source[link.index] === this.bandOf.target[k];
+        const isUp = this.bandOf.source[link.index] > this.bandOf.target[k];
+        const [x1, y1] = [from.left + from.width / 2 - box.left, (isUp ? from.top : from.bottom) - box.top];
+        const [x2, y2] = [to.left + to.width / 2 - box.left, (isUp ? to.bottom : to.top) - box.top];
+        const bend = Math.max(18, Math.abs(y2 - y1) / 2) * (isUp ? -1 : 1);
         return {
-            path: isWithin ? `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}` : `M${x1} ${y1}v${STUB}M${x2} ${y2}v${-STUB}`,
+            path: `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}`,
             state: isActive ? "active" : this.active ? "faded" : "",
             width: (1 + 6 * link.weight).toFixed(2),
-            opacity: (isActive ? 0.35 + 0.65 * link.weight : this.active ? 0.1 : 0.2 + 0.8 * link.weight).toFixed(3),
+            opacity: (isActive ? 0.35 + 0.65 * link.weight : this.active ? 0.1 : (0.2 + 0.8 * link.weight) * (isWithin ? 1 : PALER)).toFixed(3),
         };
     }
 }

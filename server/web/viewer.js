@@ -333,6 +333,8 @@ export class Viewer {
         if (kind !== "alignment")
             return head === "mean" ? t`${NAMES[kind]}, layer ${layer}, mean of all heads` : t`${NAMES[kind]}, layer ${layer}, head ${head}`;
         const {layers, heads, mode} = this.inspector.sentence.alignment;
+        if (layers.length === 1 && heads.length === 1)
+            return t`alignment: layer ${layers[0]}, head ${heads[0]}`;
         return mode === "mean" ? t`alignment: mean of layers ${ranges(layers)}, heads ${ranges(heads)}` : t`alignment: maximum of layers ${ranges(layers)}, heads ${ranges(heads)}`;
     }
 

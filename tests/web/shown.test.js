@@ -146,6 +146,17 @@ describe("directions and lengths", () => {
             assert.ok(height < 6000, `the page is ${height} pixels long`);
             const lines = await page.$$eval(".words", (all) => all.map((line) => line.getBoundingClientRect().height));
             assert.ok(lines.length > 4 && Math.max(...lines) < 50, lines.join());
+            // A line into another band goes all the way, from a word of the source to one of the translation.
+            const broken = await page.evaluate(() => {
+                const box = document.querySelector(".strip").getBoundingClientRect();
+                const isNear = (x, y, side) => [...document.querySelectorAll(`.words[aria-label^=${side}] .word`)].some((word) => {
+                    const {left, right, top, bottom} = word.getBoundingClientRect();
+                    return x > left - box.left - 1 && x < right - box.left + 1 && Math.min(Math.abs(y - top + box.top), Math.abs(y - bottom + box.top)) < 2;
+                });
+                const ends = [...document.querySelectorAll(".thread")].map((path) => path.getAttribute("d").match(/-?[\d.]+/g).map(Number));
+                return ends.filter((all) => all.length !== 8 || !isNear(all[0], all[1], "Source") || !isNear(all[6], all[7], "Translation"));
+            });
+            assert.deepEqual(broken, []);
             await page.fill("#source-text", "Donaudampfschiff".repeat(20)); // one word that fits nowhere
             await eventually(async () => assert.match(await page.locator(".words").first().textContent(), /^Donau/));
             await visit.linked();
