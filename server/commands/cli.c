@@ -37,6 +37,25 @@ struct flag {
     const struct mt_cli_option *option; /* FLAG_OWN */
 };
 
+struct mt_cli_option mt_cli_option_of_field(enum mt_fields_of route, const char *name, void *target)
+{
+    const struct mt_field *field = mt_field_find(route, name);
+    struct mt_cli_option option = {
+        .name = field->flag, .value_name = field->flag_value, .doc = field->flag_doc};
+    if (field->type == MT_FIELD_BOOLEAN) {
+        option.is_set = target;
+    } else if (field->type == MT_FIELD_INTEGER) {
+        option.integer = target;
+        option.low = (int64_t)field->low;
+        option.high = (int64_t)field->high;
+    } else {
+        option.string = target;
+        if (strcmp(field->flag_value, "LIST") == 0)
+            option.if_repeated = MT_SETTINGS_WITH_COMMAS;
+    }
+    return option;
+}
+
 static const struct mt_cli_option *find_option(const struct mt_cli_option *options,
                                                const char *name)
 {

@@ -34,6 +34,7 @@
 
 #include "config/settings.h"
 #include "model/model.h"
+#include "server/http/fields.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,6 +59,11 @@ struct mt_cli_option {
     /* What to say to who gives it twice, where that cannot be meant; NULL: the last one counts. */
     const char *if_repeated;
 };
+
+/* The flag that means what a field of requests does. target: bool, int64_t or const char *, as the
+ * field's type is; of one that code of its own reads a string. */
+struct mt_cli_option mt_cli_option_of_field(enum mt_fields_of route, const char *name,
+                                            void *target);
 
 struct mt_cli_command {
     const char *name; /* the verb */

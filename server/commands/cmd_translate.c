@@ -441,18 +441,8 @@ int mt_cmd_translate(int argc, char **argv)
                    "default what FILE's name ends in",
             .string = &flags.format,
         },
-        {
-            .name = "encoding",
-            .value_name = "E",
-            .doc = "what the file is in, such as windows-1252; by default a byte order mark or the "
-                   "file says so, or it is found out",
-            .string = &flags.encoding,
-        },
-        {
-            .name = "retranslate",
-            .doc = "po, xliff, ts: what has a translation, too",
-            .is_set = &flags.retranslate,
-        },
+        mt_cli_option_of_field(MT_FIELDS_OF_FILE, "encoding", &flags.encoding),
+        mt_cli_option_of_field(MT_FIELDS_OF_FILE, "retranslate", &flags.retranslate),
         {
             .name = "output-dir",
             .value_name = "DIR",

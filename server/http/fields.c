@@ -120,6 +120,12 @@ enum mt_status mt_fields_check_names(const struct cJSON *object, enum mt_fields_
     return MT_OK;
 }
 
+const struct mt_field *mt_field_find(enum mt_fields_of route, const char *name)
+{
+    struct mt_nearest nearest;
+    return find(name, route, &nearest);
+}
+
 bool mt_field_may_repeat(const char *name)
 {
     for (size_t i = 0; i < mt_n_field_rows; i++)

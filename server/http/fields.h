@@ -59,7 +59,8 @@ struct mt_field {
     double low, high;                              /* INTEGER, NUMBER */
     const char *choices[MT_FIELD_MAX_CHOICES + 1]; /* CHOICE: ends with NULL */
     double default_number;                         /* BOOLEAN, INTEGER, NUMBER */
-    const char *default_string;                    /* STRING, CHOICE */
+    const char *flag, *flag_value, *flag_doc; /* of a verb (server/commands/cli.h); NULL: none */
+    const char *default_string;               /* STRING, CHOICE */
 };
 
 extern const struct mt_field mt_field_rows[];
@@ -76,6 +77,9 @@ MT_MUST_CHECK enum mt_status mt_fields_read(const struct mt_params *params, enum
 MT_MUST_CHECK enum mt_status mt_fields_check_names(const struct cJSON *object,
                                                    enum mt_fields_of route, const char *path,
                                                    struct mt_error *err);
+
+/* The row of that name for that route; it must be there. */
+const struct mt_field *mt_field_find(enum mt_fields_of route, const char *name);
 
 /* Whether a form may have that field several times, for which JSON has arrays. */
 bool mt_field_may_repeat(const char *name);

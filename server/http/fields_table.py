@@ -12,6 +12,7 @@ A row is the field's JSON schema and
               "own", by code of its own, for what has several shapes or a range that depends on more than the field
     setting   true: where it is absent, the setting of that name counts
     repeats   true: a form may have it several times
+    flag      what --help says of the flag of this name, of a verb that does the same; flag_value: what it calls the value
 """
 
 import json
@@ -19,7 +20,7 @@ import pathlib
 import sys
 
 ROWS = json.loads(pathlib.Path(__file__).with_name("fields.json").read_text(encoding="utf-8"))
-OURS = ("name", "routes", "required", "text", "only", "read", "setting", "repeats")
+OURS = ("name", "routes", "required", "text", "only", "read", "setting", "repeats", "flag", "flag_value")
 COLUMNS = 160
 MOST = 2**31 - 1
 TYPES = {"boolean": "BOOLEAN", "integer": "INTEGER", "number": "NUMBER", "string": "STRING"}
@@ -116,6 +117,9 @@ def c_row(row):
              ".routes = " + " | ".join(f"MT_FIELDS_OF_{route.upper()}" for route in row["routes"].split())]
     if row.get("repeats"):
         parts.append(".repeats = true")
+    if "flag" in row:
+        words = {"flag": row["name"].replace("_", "-"), "flag_value": row.get("flag_value"), "flag_doc": row["flag"]}
+        parts += [f".{key} = {json.dumps(word)}" for key, word in words.items() if word]
     if kind != "OWN":
         parts.append(f".offset = offsetof(struct mt_fields, {row['name']})")
         if row.get("setting"):
