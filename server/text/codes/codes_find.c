@@ -202,7 +202,7 @@ static bool is_prose(const struct mt_codes_finder *finder)
 {
     const char *text = finder->text, *as;
     size_t before = 0, n_before = 0;
-    if (finder->segment->n > 0)
+    if (finder->segment->n > 0 || finder->length == 1)
         return false;
     for (size_t at = 0;;) {
         size_t n = plain_word(text + at);

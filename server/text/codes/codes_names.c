@@ -196,6 +196,19 @@ static bool is_file_or_host(const struct run *run, const struct labels *labels)
     return labels->n_numbers == 0 && is_among(domains, last, n_last);
 }
 
+/* The (2) of report(2).docx. */
+static size_t copy_number_length(const struct run *run, size_t at)
+{
+    size_t end = at + 1;
+    if (run->text[at] != '(')
+        return 0;
+    while (end < run->end && end - at <= 4 && mt_ascii_is_digit(run->text[end]))
+        end++;
+    bool is_one =
+        end > at + 1 && end + 1 < run->end && run->text[end] == ')' && run->text[end + 1] == '.';
+    return is_one ? end + 1 - at : 0;
+}
+
 /* example.com:8080/path, report.pdf, user.name; .NET, .gitignore, /usr/bin, ./run, ~/x. */
 static size_t match_path(const struct run *run)
 {
@@ -230,9 +243,11 @@ static size_t match_path(const struct run *run)
         return 0;
     if (end + 1 < run->end && run->text[end] == ':' && mt_ascii_is_digit(run->text[end + 1]))
         end = name_end(run, end + 1);
-    while (end < run->end &&
-           (mt_codes_is_one_of(run->text[end], "/?=&%#+_-.~") || is_label_at(run, end)))
-        end += mt_utf8_length((unsigned char)run->text[end]);
+    for (size_t n = 1; end < run->end && n; end += n) {
+        n = copy_number_length(run, end);
+        if (mt_codes_is_one_of(run->text[end], "/?=&%#+_-.~") || is_label_at(run, end))
+            n = mt_utf8_length((unsigned char)run->text[end]);
+    }
     return end;
 }
 

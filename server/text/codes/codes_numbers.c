@@ -1,4 +1,4 @@
-/* Numbers that models break: with a currency's code, a score, a version, "No. 5", feet and inches; and
+/* Numbers that models break: with a currency's code, a score, a version, "No. 5", angles, feet and inches; and
  * texts that are nothing but a number. */
 #include "server/text/codes/codes_state.h"
 
@@ -213,6 +213,92 @@ static size_t take_feet(struct mt_codes_finder *finder, size_t i)
     return mt_codes_take(finder, MT_CODE_NUMBER, begin, at);
 }
 
+static bool is_minute_sign(uint32_t c)
+{
+    return c == '\'' || c == '"' || c == 0x2019 || c == 0x201D || c == 0x2032 || c == 0x2033;
+}
+
+/* 48°51′24″N, 2°21'E, 45°N: an angle, or a place on the globe. Not 20°C. */
+static size_t take_angle(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = item_at(finder, i);
+    size_t begin = item->core_begin, at = number_end(finder, begin, item->end), n_parts = 1;
+    if (at == begin || at >= item->end || mt_codes_at(finder, at) != 0xB0)
+        return 0;
+    at = mt_codes_next(finder, at);
+    while (at < item->end && n_parts < 3 && mt_codes_digit_at(finder, at)) {
+        size_t stop = number_end(finder, at, item->end);
+        if (stop >= item->end || !is_minute_sign(mt_codes_at(finder, stop)))
+            break;
+        at = mt_codes_next(finder, stop);
+        n_parts++;
+    }
+    bool has_side = at < item->end && mt_codes_is_one_of(finder->text[at], "NSEW") &&
+                    !mt_codes_is_letter(mt_codes_at(finder, at + 1));
+    at += has_side;
+    bool is_one = (has_side || n_parts > 1) && !mt_codes_is_letter(mt_codes_at(finder, at));
+    return is_one && mt_codes_take(finder, MT_CODE_NUMBER, begin, at);
+}
+
+/* 5,- and 5,-- at a price's end, as shops write it. */
+static size_t take_round_price(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = item_at(finder, i);
+    size_t begin = item->begin, at = item->core_begin;
+    if (!mt_codes_digit_at(finder, at))
+        return 0;
+    at = number_end(finder, at, item->end);
+    if (at >= item->end || !mt_codes_is_one_of(finder->text[at], ".,"))
+        return 0;
+    size_t dash = at += 1;
+    while (at < item->end && (finder->text[at] == '-' || mt_codes_at(finder, at) == 0x2013 ||
+                              mt_codes_at(finder, at) == 0x2014))
+        at = mt_codes_next(finder, at);
+    const struct mt_codes_item *sign = item_at(finder, i + 1);
+    uint32_t behind =
+        at == item->end && sign->taken == MT_FREE ? mt_codes_at(finder, sign->begin) : 0;
+    uint32_t before = i > 0 ? mt_codes_at(finder, item_at(finder, i - 1)->begin) : 0;
+    bool is_price = u_charType((UChar32)mt_codes_at(finder, begin)) == U_CURRENCY_SYMBOL ||
+                    u_charType((UChar32)mt_codes_at(finder, at)) == U_CURRENCY_SYMBOL ||
+                    u_charType((UChar32)behind) == U_CURRENCY_SYMBOL ||
+                    u_charType((UChar32)before) == U_CURRENCY_SYMBOL;
+    return at > dash && is_price && mt_codes_take(finder, MT_CODE_NUMBER, begin, at);
+}
+
+/* 4.1.2, 10.15.7, 24.12.2024: a section, a version, or a date. Parts of three digits are a number of
+ * another language. */
+static size_t take_section(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = item_at(finder, i);
+    size_t n_stops = 0, n_digits = 0;
+    for (size_t at = item->core_begin; at < item->core_end; at++) {
+        bool is_stop = finder->text[at] == '.';
+        if (!is_stop && !mt_codes_digit_at(finder, at))
+            return 0;
+        if (is_stop && (n_digits == 0 || n_digits > 2))
+            return 0;
+        n_stops += is_stop;
+        n_digits = is_stop ? 0 : n_digits + 1;
+    }
+    bool is_last = n_digits == 1 || n_digits == 2 || (n_digits == 4 && n_stops == 2);
+    return n_stops >= 2 && is_last &&
+           mt_codes_take(finder, MT_CODE_NUMBER, item->core_begin, item->core_end);
+}
+
+/* The zone behind a time: 3 PM EST, 21:00 CET. */
+static size_t take_zone(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const zones[] = {"EST", "EDT", "CST", "CDT", "MST",  "MDT",  "PST", "PDT",
+                                        "GMT", "UTC", "BST", "CET", "CEST", "EET",  "MSK", "IST",
+                                        "JST", "KST", "HKT", "SGT", "AEST", "AEDT", NULL};
+    static const char *const halves[] = {"AM", "PM", "am", "pm", "a.m", "p.m", NULL};
+    const struct mt_codes_item *item = item_at(finder, i);
+    const struct mt_codes_item *before = i > 0 ? item_at(finder, i - 1) : item;
+    bool is_time = before->has_digit || is_text(finder, before, halves);
+    return i > 0 && is_time && is_text(finder, item, zones) &&
+           mt_codes_take(finder, MT_CODE_WORD, item->core_begin, item->core_end);
+}
+
 /* v1.2.3 */
 static size_t take_tagged(struct mt_codes_finder *finder, size_t i)
 {
@@ -382,8 +468,9 @@ static size_t take_release(struct mt_codes_finder *finder, size_t i)
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_currency, take_amount, take_price,   take_ratio,   take_mixed,
-        take_feet,     take_tagged, take_version, take_release, take_numero};
+        take_round_price, take_currency, take_amount,  take_price,  take_ratio,
+        take_mixed,       take_angle,    take_feet,    take_tagged, take_version,
+        take_release,     take_numero,   take_section, take_zone};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)
@@ -392,7 +479,7 @@ size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
     return 0;
 }
 
-/* ---- texts that are numbers ---- */
+/* ---- texts that are numbers, or a letter ---- */
 
 /* Where the digits end that are one number in some language: 1,234.56, 1'234, 1 234. */
 static size_t grouped_end(const struct mt_codes_finder *finder, size_t at, size_t end)
@@ -432,13 +519,19 @@ static bool is_bare(const struct mt_codes_finder *finder, size_t begin, size_t e
 /* What there is in a part: text[begin, end) between edges or line breaks. */
 struct part {
     size_t begin, end;
-    bool has_letter, has_digit; /* that the model would see */
-    bool has_code;              /* something that stands as a word or number */
+    size_t n_letters, letter; /* and where the last one is */
+    bool has_letter;          /* that the model would see */
+    bool has_digit;           /* likewise */
+    bool has_code;            /* something that stands as a word or number */
 };
 
 static void end_part(struct mt_codes_finder *finder, const struct part *part)
 {
     size_t begin = part->begin, end = part->end;
+    char letter = finder->text[part->letter];
+    if (part->n_letters == 1 && !part->has_digit && !part->has_code && mt_ascii_is_letter(letter) &&
+        letter != 'I') /* G, of a table or a row of chords; I is a word */
+        mt_codes_claim_over(finder, MT_CODE_EDGE, part->letter, part->letter + 1);
     if (part->has_letter || !(part->has_digit || part->has_code))
         return;
     while (begin < end &&
@@ -472,9 +565,14 @@ void mt_codes_find_numbers(struct mt_codes_finder *finder)
             part = (struct part){.begin = mt_codes_next(finder, i)};
         } else if (taken == MT_TAKEN_OWN) {
             part.has_letter = true;
-        } else if (taken == MT_FREE && !mt_codes_is_unread(finder, c)) {
-            part.has_letter = part.has_letter || (mt_codes_is_letter(c) && u_isalpha((UChar32)c));
-            part.has_digit = part.has_digit || u_isdigit((UChar32)c);
+            part.n_letters += 2;
+        } else if (taken == MT_FREE) {
+            bool is_letter = mt_codes_is_letter(c) && u_isalpha((UChar32)c);
+            bool is_unread = mt_codes_is_unread(finder, c);
+            part.n_letters += is_letter;
+            part.letter = is_letter ? i : part.letter;
+            part.has_letter = part.has_letter || (is_letter && !is_unread);
+            part.has_digit = part.has_digit || (u_isdigit((UChar32)c) && !is_unread);
         } else if (taken == MT_TAKEN_WORD) {
             part.has_code = true;
         }

@@ -3,6 +3,7 @@
 #include "server/text/codes/codes_state.h"
 
 #include "base/ascii.h"
+#include "base/size.h"
 #include "server/text/codes/reading.h"
 #include "server/text/placeholders.h"
 
@@ -14,6 +15,8 @@
 /* Longest of these in bytes; blocks of code and addresses may be longer. */
 #define MAX_SYNTAX_BYTES 256
 #define MAX_CODE_BYTES 1024
+/* Of JSON within a sentence. */
+#define MAX_OBJECT_BYTES 400
 #define MAX_SET_BYTES 40
 #define MAX_WORD_BYTES 40
 
@@ -205,6 +208,43 @@ static struct syntax match_set(const struct mt_codes_finder *finder, size_t begi
                   !mt_codes_is_one_of(finder->text[begin + 1], " ,.") &&
                   memchr(finder->text + begin, ' ', at - begin);
     return is_one ? word(at + 1 - begin) : nothing;
+}
+
+/* Where a string in quotation marks ends that text[at] begins; 0: nowhere in this line. */
+static size_t quoted_end(const struct mt_codes_finder *finder, size_t at, size_t end)
+{
+    for (at++; at < end && finder->text[at] != '\n'; at++) {
+        if (finder->text[at] == '\\')
+            at++;
+        else if (finder->text[at] == '"')
+            return at + 1;
+    }
+    return 0;
+}
+
+/* {"name": "Anna", "age": 30}: an object of JSON, which has a key first, in one line. */
+static struct syntax match_object(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t at = begin + 1, depth = 1;
+    if (finder->text[begin] != '{')
+        return nothing;
+    while (mt_codes_char(finder, at) == ' ')
+        at++;
+    size_t end = mt_size_min(finder->length, begin + MAX_OBJECT_BYTES);
+    size_t key = mt_codes_char(finder, at) == '"' ? quoted_end(finder, at, end) : 0;
+    while (key && mt_codes_char(finder, key) == ' ')
+        key++;
+    if (!key || mt_codes_char(finder, key) != ':')
+        return nothing;
+    for (at = key; at < end && depth && finder->text[at] != '\n';) {
+        char c = finder->text[at];
+        depth += c == '{' || c == '[';
+        depth -= c == '}' || c == ']';
+        at = c == '"' ? quoted_end(finder, at, end) : at + 1;
+        if (at == 0)
+            return nothing;
+    }
+    return depth == 0 ? word(at - begin) : nothing;
 }
 
 /* `code`, ``co`de``: as many backticks at both ends. */
@@ -490,9 +530,10 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 static size_t take_syntax(struct mt_codes_finder *finder, size_t begin)
 {
     static struct syntax (*const matchers[])(const struct mt_codes_finder *finder, size_t begin) = {
-        match_emoticon,  match_escaped_char, match_keys,      match_statement, match_bracketed,
-        match_argument,  match_spaced,       match_set,       match_code,      match_sentinel,
-        match_shortcode, match_variable,     match_shown_tag, match_entity,    match_postcode};
+        match_emoticon,  match_escaped_char, match_keys,     match_statement,
+        match_bracketed, match_argument,     match_object,   match_spaced,
+        match_set,       match_code,         match_sentinel, match_shortcode,
+        match_variable,  match_shown_tag,    match_entity,   match_postcode};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
         struct syntax found = matchers[k](finder, begin);
         if (!found.n)
