@@ -19,9 +19,10 @@
 /* So long as a trial took, times this, until the next one: at first, and in the end. */
 #define FIRST_PAUSE 2
 #define LAST_PAUSE 64
-/* A gain that needs no frequent trials, after that many. */
+/* A gain that needs no frequent trials, after that many; and one that needs no more than one. */
 #define CLEAR_GAIN 0.1
 #define CLEAR_TRIALS 3
+#define STRIKING_GAIN 0.25
 #define CLEAR_PAUSE 4
 
 static size_t size_of(double n_rows)
@@ -69,7 +70,7 @@ static size_t choose_first_apart(const struct mt_layout *layout)
 
 static bool is_clear(const struct mt_layout_result *result)
 {
-    return result->n_trials >= CLEAR_TRIALS && fabs(result->gain) > CLEAR_GAIN;
+    return fabs(result->gain) > (result->n_trials < CLEAR_TRIALS ? STRIKING_GAIN : CLEAR_GAIN);
 }
 
 /* A size that was never tried needs no trial where a smaller one is clearly better apart, or a larger
