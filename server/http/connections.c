@@ -4,14 +4,11 @@
 #include "server/http/client.h"
 
 #include <assert.h>
-#include <poll.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,17 +23,11 @@
 #define IDLE_GRACE_MS 100
 /* How long an incomplete request may stand still after its client has finished sending. */
 #define LOST_END_MS 200
-/* Until then that is looked for where a reply was sent. An end that comes later is not missed, and
- * thousands may be idle. */
-#define LOST_IDLE_END_MS 1000
-#define POLL_BATCH 128
 /* A power of two. */
 #define CLIENT_HASHES 4096
-/* The event that ends the thread. */
-#define STOP_EVENT UINT64_MAX
-
 /* One slot per possible connection. Events carry slot and generation, because one that is already
- * on its way when its connection goes must not meet the next connection in that slot. */
+ * on its way when its connection goes must not meet the next connection in that slot. Generation 0
+ * is that of the descriptors of mt_connections_listen. */
 struct mt_connection {
     int fd; /* -1: the slot is free */
     struct mt_connections *owner;
@@ -48,25 +39,26 @@ struct mt_connection {
     enum mt_surplus surplus;
     uint64_t number; /* of all that came */
     bool is_counted; /* among its client's: it has a place */
-    bool is_shut, is_watched, may_cancel, may_probe, may_nudge;
-    bool has_ended; /* the client sends no more, and was seen so in this phase */
+    bool is_shut, is_watched;
+    bool has_ended; /* the client sends no more */
+    bool is_gone;   /* nor does it read */
+    bool is_asked;  /* whether it is still there; of this work */
     struct mt_connection *next_free;
 };
 
 struct mt_connections {
     struct mt_connections_options options;
-    int epoll_fd, stop_fd;
-    pthread_t thread;
-    bool has_thread;
-
-    pthread_mutex_t lock;   /* guards everything below, and the slots */
+    int epoll_fd;
+    int64_t next_tick_ns;
     size_t n_slots, n_used; /* slots from n_used on were never used */
     struct mt_connection *free_slots;
     size_t n_staying[MT_N_SURPLUS]; /* neither shut nor removed */
     /* Of all clients whose hash is the index: where this is below the limit, so is each of them. */
     uint32_t n_by_hash[CLIENT_HASHES];
-    bool refuses_work, refuses_sleep, wants_room;
-    struct mt_connection_counts counts;
+    bool refuses_sleep, wants_room;
+    /* Read by others. */
+    atomic_size_t n_open, n_active;
+    atomic_uint_least64_t n_came, n_timed_out, n_left, n_evicted, n_refused_of_client;
     struct mt_connection slots[];
 };
 
@@ -140,27 +132,20 @@ static void shut(struct mt_connections *connections, struct mt_connection *conne
 static void set_phase(struct mt_connections *connections, struct mt_connection *connection,
                       enum mt_phase phase)
 {
-    connections->counts.n_active -= is_active(connection->phase);
-    connections->counts.n_active += is_active(phase);
+    bool was = is_active(connection->phase), is = is_active(phase);
+    if (was != is)
+        atomic_fetch_add(&connections->n_active, is ? 1 : SIZE_MAX);
     connection->phase = phase;
     connection->since_ns = mt_now_ns();
-    connection->has_ended = false;
 }
 
-static void stop_watching(struct mt_connections *connections, struct mt_connection *connection)
-{
-    if (connection->is_watched)
-        epoll_ctl(connections->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
-    connection->is_watched = false;
-}
-
-/* Oneshot: level-triggered, a FIN would be reported without end. Errors and resets are always
- * reported, so 0 waits for these alone. */
-static void watch(struct mt_connections *connections, struct mt_connection *connection,
-                  uint32_t events)
+/* From add to remove, and edge-triggered: level-triggered, a FIN would be reported without end.
+ * Errors and resets are always reported. */
+static void observe(struct mt_connections *connections, struct mt_connection *connection,
+                    uint32_t events)
 {
     struct epoll_event event = {
-        .events = events | EPOLLONESHOT,
+        .events = events | EPOLLRDHUP | EPOLLET,
         .data.u64 = (uint64_t)connection->generation << 32 | connection->index,
     };
     int operation = connection->is_watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
@@ -175,8 +160,6 @@ static void probe(struct mt_connection *connection)
 {
     static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
     int n_unsent = 0;
-    if (!connection->may_probe)
-        return;
     if (ioctl(connection->fd, SIOCOUTQ, &n_unsent) != 0 || n_unsent != 0)
         return;
     /* If this fails the socket reports an error, which is what we wait for. */
@@ -188,32 +171,49 @@ static void probe(struct mt_connection *connection)
 static void wake(struct mt_connections *connections, struct mt_connection *connection)
 {
     void *sleeper = connection->sleeper;
+    if (!sleeper)
+        return;
     connection->sleeper = NULL;
-    if (sleeper)
-        connections->options.wake(connections->options.context, sleeper);
+    observe(connections, connection, 0);
+    connections->options.wake(connections->options.context, sleeper);
+}
+
+static void ask(struct mt_connections *connections, struct mt_connection *connection)
+{
+    const struct mt_connections_options *options = &connections->options;
+    enum mt_answer answer = options->ask(options->context, connection->work);
+    if (answer == MT_PROBE)
+        probe(connection);
+    connection->is_asked = answer != MT_ASK_AGAIN;
+}
+
+/* Where work is watched. */
+static void see_whether_it_left(struct mt_connections *connections,
+                                struct mt_connection *connection)
+{
+    const struct mt_connections_options *options = &connections->options;
+    if (!connection->work || !connection->has_ended)
+        return;
+    if (connection->is_gone || options->end_is_leaving) {
+        void *work = connection->work;
+        connection->work = NULL;
+        atomic_fetch_add(&connections->n_left, 1);
+        options->cancel(options->context, work, true);
+    } else if (!connection->is_asked) {
+        ask(connections, connection);
+    }
 }
 
 static void handle_event(struct mt_connections *connections, const struct epoll_event *event)
 {
     struct mt_connection *connection = &connections->slots[event->data.u64 & UINT32_MAX];
-    bool is_current = connection->generation == event->data.u64 >> 32 && connection->fd >= 0;
-    if (is_current)
-        wake(connections, connection);
-    /* The event may be older than the work: of what the same request began before, or its
-     * predecessor. If the client has left, watching the work will tell again. */
-    if (!is_current || !connection->work || !connection->may_cancel)
+    if (connection->generation != event->data.u64 >> 32 || connection->fd < 0)
         return;
     bool is_gone = (event->events & (EPOLLHUP | EPOLLERR)) != 0;
-    if (!is_gone && !connections->options.end_is_leaving) {
-        if (connection->may_nudge)
-            connections->options.nudge(connections->options.context, connection->work);
-        else
-            probe(connection);
-        watch(connections, connection, 0);
-        return;
-    }
-    connections->counts.n_left++;
-    connections->options.cancel(connections->options.context, connection->work, true);
+    connection->is_gone = connection->is_gone || is_gone;
+    connection->has_ended = connection->has_ended || is_gone || (event->events & EPOLLRDHUP) != 0;
+    wake(connections, connection);
+    see_whether_it_left(connections, connection);
 }
 
 /* One with bytes waiting is about to become a request. */
@@ -225,136 +225,88 @@ static bool has_input(const struct mt_connection *connection)
 
 /* A client that has sent in time does not pay for an HTTP thread that is late. It may go on sending
  * for ever, so its time is doubled, not endless. */
-static bool is_overdue(const struct mt_connections *connections,
-                       const struct mt_connection *connection, int64_t now)
+static bool has_taken_too_long(const struct mt_connections *connections,
+                               const struct mt_connection *connection, int64_t age_ns)
 {
     enum mt_phase phase = connection->phase;
     int64_t timeout_ns = connections->options.timeout_ms[phase] * 1000000;
-    int64_t age_ns = now - connection->since_ns;
     bool is_awaited = phase == MT_PHASE_FRESH || phase == MT_PHASE_HEADER || phase == MT_PHASE_IDLE;
-    if (connection->fd < 0 || timeout_ns == 0 || age_ns < timeout_ns)
+    if (timeout_ns == 0 || age_ns < timeout_ns)
         return false;
     return !is_awaited || age_ns >= 2 * timeout_ns || !has_input(connection);
-}
-
-static void close_overdue(struct mt_connections *connections)
-{
-    int64_t now = mt_now_ns();
-    for (size_t i = 0; i < connections->n_used; i++) {
-        struct mt_connection *connection = &connections->slots[i];
-        if (!is_overdue(connections, connection, now))
-            continue;
-        connections->counts.n_timed_out += !connection->is_shut;
-        shut(connections, connection);
-    }
-}
-
-static void nudge_silent(struct mt_connections *connections)
-{
-    int64_t latest_ns = mt_now_ns() - connections->options.nudge_ms * 1000000;
-    for (size_t i = 0; i < connections->n_used; i++) {
-        struct mt_connection *connection = &connections->slots[i];
-        bool is_silent = connection->fd >= 0 && connection->work && connection->may_nudge &&
-                         connection->since_ns <= latest_ns;
-        if (is_silent)
-            connections->options.nudge(connections->options.context, connection->work);
-    }
-}
-
-/* One system call for many connections. One whose end has come, and all of whose bytes were read,
- * can never complete its request; a second look makes sure that they are not being handled now. */
-static void close_ended(struct mt_connections *connections, struct pollfd *polled,
-                        struct mt_connection **owners, nfds_t n)
-{
-    if (poll(polled, n, 0) <= 0)
-        return;
-    for (nfds_t i = 0; i < n; i++) {
-        if (polled[i].revents == 0 || has_input(owners[i]))
-            continue;
-        if (owners[i]->has_ended)
-            shut(connections, owners[i]);
-        owners[i]->has_ended = true;
-    }
 }
 
 /* libmicrohttpd (0.9.75, 1.0.1) takes a short read for the last one, and so misses the end of a
  * stream that came together with the last bytes: the edge that would report it is gone. Until a
  * deadline it would wait for the rest of a request whose client has left, or for another request of
  * one that waits for the connection's end. */
-static bool may_have_lost_end(const struct mt_connection *connection, int64_t now)
+static bool has_lost_end(const struct mt_connection *connection, int64_t age_ns)
 {
-    int64_t age_ns = now - connection->since_ns;
-    if (connection->fd < 0 || age_ns < LOST_END_MS * INT64_C(1000000))
-        return false;
-    return connection->phase <= MT_PHASE_BODY ||
-           (connection->phase == MT_PHASE_IDLE && age_ns < LOST_IDLE_END_MS * INT64_C(1000000));
+    bool is_awaited = connection->phase <= MT_PHASE_BODY || connection->phase == MT_PHASE_IDLE;
+    return connection->has_ended && is_awaited && age_ns >= LOST_END_MS * INT64_C(1000000) &&
+           !has_input(connection);
 }
 
-static void close_abandoned(struct mt_connections *connections)
+static void look_after(struct mt_connections *connections, struct mt_connection *connection,
+                       int64_t now)
 {
-    int64_t now = mt_now_ns();
-    struct pollfd polled[POLL_BATCH];
-    struct mt_connection *owners[POLL_BATCH];
-    nfds_t n = 0;
-    for (size_t i = 0; i < connections->n_used; i++) {
-        struct mt_connection *connection = &connections->slots[i];
-        if (!may_have_lost_end(connection, now))
-            continue;
-        polled[n] = (struct pollfd){.fd = connection->fd, .events = POLLRDHUP};
-        owners[n++] = connection;
-        if (n == POLL_BATCH) {
-            close_ended(connections, polled, owners, n);
-            n = 0;
-        }
+    int64_t age_ns = now - connection->since_ns;
+    bool is_overdue = has_taken_too_long(connections, connection, age_ns);
+    if (is_overdue && !connection->is_shut)
+        atomic_fetch_add(&connections->n_timed_out, 1);
+    if (is_overdue || has_lost_end(connection, age_ns)) {
+        shut(connections, connection);
+        return;
     }
-    close_ended(connections, polled, owners, n);
+    see_whether_it_left(connections, connection);
+    bool is_silent = connection->work && connection->phase == MT_PHASE_STREAM &&
+                     age_ns >= connections->options.nudge_ms * 1000000;
+    if (is_silent)
+        ask(connections, connection);
 }
 
 static bool evict(struct mt_connections *connections, uint64_t client, uint64_t newcomer);
 
-static void *watch_connections(void *argument)
+static void tick(struct mt_connections *connections)
 {
-    struct mt_connections *connections = argument;
-    int64_t next_tick_ns = 0;
-    prctl(PR_SET_NAME, "connections");
-    for (;;) {
-        struct epoll_event events[MAX_EVENTS];
-        int n = epoll_wait(connections->epoll_fd, events, MAX_EVENTS, TICK_MS);
-        pthread_mutex_lock(&connections->lock);
-        bool is_over = false;
+    int64_t now = mt_now_ns();
+    if (now < connections->next_tick_ns)
+        return;
+    for (size_t i = 0; i < connections->n_used; i++)
+        if (connections->slots[i].fd >= 0)
+            look_after(connections, &connections->slots[i], now);
+    if (connections->wants_room)
+        connections->wants_room = !evict(connections, 0, 0);
+    connections->next_tick_ns = now + TICK_MS * 1000000;
+}
+
+unsigned mt_connections_wait(struct mt_connections *connections, int timeout_ms)
+{
+    struct epoll_event events[MAX_EVENTS];
+    unsigned bits = 0;
+    bool has_ticks = atomic_load(&connections->n_open) > 0;
+    int n;
+    if (has_ticks && (timeout_ms < 0 || timeout_ms > TICK_MS))
+        timeout_ms = TICK_MS;
+    do {
+        n = epoll_wait(connections->epoll_fd, events, MAX_EVENTS, timeout_ms);
         for (int i = 0; i < n; i++) {
-            if (events[i].data.u64 == STOP_EVENT)
-                is_over = true;
+            if (events[i].data.u64 >> 32 == 0)
+                bits |= (unsigned)events[i].data.u64;
             else
                 handle_event(connections, &events[i]);
         }
-        if (mt_now_ns() >= next_tick_ns) {
-            close_overdue(connections);
-            close_abandoned(connections);
-            nudge_silent(connections);
-            if (connections->wants_room)
-                connections->wants_room = !evict(connections, 0, 0);
-            next_tick_ns = mt_now_ns() + TICK_MS * 1000000;
-        }
-        pthread_mutex_unlock(&connections->lock);
-        if (is_over)
-            return NULL;
-    }
+        timeout_ms = 0; /* all that is there: whoever comes again has left before */
+    } while (n == MAX_EVENTS);
+    if (has_ticks)
+        tick(connections);
+    return bits;
 }
 
-static enum mt_status open_events(struct mt_connections *connections, struct mt_error *err)
+bool mt_connections_listen(struct mt_connections *connections, int fd, unsigned bit, bool is_on)
 {
-    connections->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    connections->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (connections->epoll_fd < 0 || connections->stop_fd < 0)
-        return mt_fail(err, MT_IO, "no descriptors for watching connections");
-    struct epoll_event stop = {.events = EPOLLIN, .data.u64 = STOP_EVENT};
-    if (epoll_ctl(connections->epoll_fd, EPOLL_CTL_ADD, connections->stop_fd, &stop) != 0)
-        return mt_fail(err, MT_IO, "no memory for watching connections");
-    if (pthread_create(&connections->thread, NULL, watch_connections, connections) != 0)
-        return mt_fail(err, MT_IO, "no thread for watching connections");
-    connections->has_thread = true;
-    return MT_OK;
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = bit};
+    return epoll_ctl(connections->epoll_fd, is_on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, fd, &event) == 0;
 }
 
 enum mt_status mt_connections_create(const struct mt_connections_options *options,
@@ -368,12 +320,10 @@ enum mt_status mt_connections_create(const struct mt_connections_options *option
         return mt_fail_memory(err, n_slots * sizeof connections->slots[0], "connections");
     connections->options = *options;
     connections->n_slots = n_slots;
-    connections->epoll_fd = connections->stop_fd = -1;
-    pthread_mutex_init(&connections->lock, NULL);
-    enum mt_status status = open_events(connections, err);
-    if (status) {
-        mt_connections_destroy(connections);
-        return status;
+    connections->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (connections->epoll_fd < 0) {
+        free(connections);
+        return mt_fail(err, MT_IO, "no descriptor for watching connections");
     }
     *out = connections;
     return MT_OK;
@@ -383,15 +333,7 @@ void mt_connections_destroy(struct mt_connections *connections)
 {
     if (!connections)
         return;
-    if (connections->has_thread) {
-        eventfd_write(connections->stop_fd, 1);
-        pthread_join(connections->thread, NULL);
-    }
-    if (connections->stop_fd >= 0)
-        close(connections->stop_fd);
-    if (connections->epoll_fd >= 0)
-        close(connections->epoll_fd);
-    pthread_mutex_destroy(&connections->lock);
+    close(connections->epoll_fd);
     free(connections);
 }
 
@@ -449,23 +391,11 @@ static struct mt_connection *find_oldest(struct mt_connections *connections, uin
  * for each request come again before it does. */
 static struct mt_connection *find_ended(struct mt_connections *connections, uint64_t client)
 {
-    struct pollfd polled[POLL_BATCH];
-    struct mt_connection *owners[POLL_BATCH];
-    for (size_t i = 0; i < connections->n_used;) {
-        nfds_t n = 0;
-        for (; i < connections->n_used && n < POLL_BATCH; i++) {
-            struct mt_connection *connection = &connections->slots[i];
-            if (!may_go(connection, client))
-                continue;
-            polled[n] = (struct pollfd){.fd = connection->fd, .events = POLLRDHUP};
-            owners[n++] = connection;
-        }
-        if (poll(polled, n, 0) <= 0)
-            continue;
-        for (nfds_t k = 0; k < n; k++)
-            if (polled[k].revents != 0 &&
-                (connections->options.end_is_leaving || !has_input(owners[k])))
-                return owners[k];
+    for (size_t i = 0; i < connections->n_used; i++) {
+        struct mt_connection *connection = &connections->slots[i];
+        if (connection->has_ended && may_go(connection, client) &&
+            (connections->options.end_is_leaving || !has_input(connection)))
+            return connection;
     }
     return NULL;
 }
@@ -479,7 +409,7 @@ static bool evict(struct mt_connections *connections, uint64_t client, uint64_t 
         connection = find_ended(connections, client);
     if (!connection)
         return false;
-    connections->counts.n_evicted++;
+    atomic_fetch_add(&connections->n_evicted, 1);
     shut(connections, connection);
     return true;
 }
@@ -520,7 +450,7 @@ static void shut_first(struct mt_connections *connections, enum mt_surplus surpl
     }
     if (!first)
         return;
-    connections->counts.n_evicted++;
+    atomic_fetch_add(&connections->n_evicted, 1);
     shut(connections, first);
 }
 
@@ -537,7 +467,8 @@ static void admit(struct mt_connections *connections, struct mt_connection *conn
         shut_first(connections, surplus);
     connection->surplus = surplus;
     connections->n_staying[surplus]++;
-    connections->counts.n_refused_of_client += surplus == MT_SURPLUS_OF_CLIENT;
+    if (surplus == MT_SURPLUS_OF_CLIENT)
+        atomic_fetch_add(&connections->n_refused_of_client, 1);
     if (surplus == MT_SURPLUS_NONE)
         count_in(connections, connection);
 }
@@ -545,7 +476,6 @@ static void admit(struct mt_connections *connections, struct mt_connection *conn
 struct mt_connection *mt_connections_add(struct mt_connections *connections, int fd,
                                          const struct sockaddr *address)
 {
-    pthread_mutex_lock(&connections->lock);
     struct mt_connection *connection = take_slot(connections);
     if (connection) {
         *connection = (struct mt_connection){
@@ -556,43 +486,38 @@ struct mt_connection *mt_connections_add(struct mt_connections *connections, int
             .phase = MT_PHASE_FRESH,
             .since_ns = mt_now_ns(),
             .address = mt_address_of(address),
-            .number = connections->counts.n_came++,
+            .number = atomic_fetch_add(&connections->n_came, 1),
         };
         admit(connections, connection);
-        connections->counts.n_open++;
+        observe(connections, connection, 0);
+        atomic_fetch_add(&connections->n_open, 1);
     }
-    pthread_mutex_unlock(&connections->lock);
     return connection;
 }
 
 void mt_connections_remove(struct mt_connections *connections, struct mt_connection *connection)
 {
-    pthread_mutex_lock(&connections->lock);
     assert(!connection->work);
-    stop_watching(connections, connection);
+    if (connection->is_watched)
+        epoll_ctl(connections->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
     set_phase(connections, connection, MT_PHASE_IDLE);
-    connections->counts.n_open--;
+    atomic_fetch_sub(&connections->n_open, 1);
     connections->wants_room = false;
     count_out(connections, connection);
     connection->fd = -1;
     connection->next_free = connections->free_slots;
     connections->free_slots = connection;
-    pthread_mutex_unlock(&connections->lock);
 }
 
 void mt_connections_want_room(struct mt_connections *connections)
 {
-    pthread_mutex_lock(&connections->lock);
     connections->wants_room = true;
-    pthread_mutex_unlock(&connections->lock);
 }
 
 void mt_connections_enter(struct mt_connections *connections, struct mt_connection *connection,
                           enum mt_phase phase)
 {
-    pthread_mutex_lock(&connections->lock);
     set_phase(connections, connection, phase);
-    pthread_mutex_unlock(&connections->lock);
 }
 
 enum mt_surplus mt_connection_surplus(const struct mt_connection *connection)
@@ -610,122 +535,44 @@ const struct mt_address *mt_connection_address(const struct mt_connection *conne
     return &connection->address;
 }
 
-bool mt_connections_begin_work(struct mt_connections *connections, struct mt_connection *connection,
-                               void *work)
+void mt_connections_watch(struct mt_connections *connections, struct mt_connection *connection,
+                          void *work)
 {
-    pthread_mutex_lock(&connections->lock);
-    assert(!connection->work && work);
-    bool may_begin = !connections->refuses_work;
-    if (may_begin) {
-        connection->work = work;
-        connection->may_cancel = connection->may_probe = connection->may_nudge = false;
-        connections->counts.n_working++;
-    }
-    pthread_mutex_unlock(&connections->lock);
-    return may_begin;
-}
-
-void mt_connections_refuse_work(struct mt_connections *connections)
-{
-    pthread_mutex_lock(&connections->lock);
-    connections->refuses_work = true;
-    pthread_mutex_unlock(&connections->lock);
-}
-
-void mt_connections_watch_work(struct mt_connections *connections, struct mt_connection *connection,
-                               bool may_probe)
-{
-    pthread_mutex_lock(&connections->lock);
-    if (connection->work) {
-        connection->may_cancel = true;
-        connection->may_probe = may_probe;
-        watch(connections, connection, EPOLLRDHUP);
-    }
-    pthread_mutex_unlock(&connections->lock);
-}
-
-void mt_connections_end_work(struct mt_connections *connections, struct mt_connection *connection)
-{
-    pthread_mutex_lock(&connections->lock);
-    assert(connection->work);
-    connection->work = NULL;
-    connections->counts.n_working--;
-    pthread_mutex_unlock(&connections->lock);
-}
-
-void mt_connections_forget_work(struct mt_connections *connections,
-                                struct mt_connection *connection)
-{
-    pthread_mutex_lock(&connections->lock);
-    assert(!connection->work);
-    stop_watching(connections, connection);
-    pthread_mutex_unlock(&connections->lock);
-}
-
-void mt_connections_watch_stream(struct mt_connections *connections,
-                                 struct mt_connection *connection)
-{
-    pthread_mutex_lock(&connections->lock);
-    if (connection->work) {
-        connection->may_cancel = connection->may_nudge = true;
-        watch(connections, connection, EPOLLRDHUP);
-    }
-    pthread_mutex_unlock(&connections->lock);
+    (void)connections;
+    connection->work = work;
+    connection->is_asked = false;
 }
 
 void mt_connections_sleep(struct mt_connections *connections, struct mt_connection *connection,
                           void *sleeper)
 {
-    pthread_mutex_lock(&connections->lock);
     assert(!connection->sleeper);
     connection->sleeper = sleeper;
-    watch(connections, connection, EPOLLIN | EPOLLRDHUP);
+    observe(connections, connection, EPOLLIN);
     if (!connection->is_watched || connections->refuses_sleep)
         wake(connections, connection);
-    pthread_mutex_unlock(&connections->lock);
 }
 
 void mt_connections_wake_all(struct mt_connections *connections)
 {
-    pthread_mutex_lock(&connections->lock);
     connections->refuses_sleep = true;
     for (size_t i = 0; i < connections->n_used; i++)
-        wake(connections, &connections->slots[i]);
-    pthread_mutex_unlock(&connections->lock);
-}
-
-void mt_connections_leave_work(struct mt_connections *connections, struct mt_connection *connection,
-                               const void *work)
-{
-    pthread_mutex_lock(&connections->lock);
-    if (connection->work == work)
-        connection->work = NULL;
-    pthread_mutex_unlock(&connections->lock);
-}
-
-void mt_connections_count_done(struct mt_connections *connections)
-{
-    pthread_mutex_lock(&connections->lock);
-    assert(connections->counts.n_working > 0);
-    connections->counts.n_working--;
-    pthread_mutex_unlock(&connections->lock);
+        if (connections->slots[i].fd >= 0)
+            wake(connections, &connections->slots[i]);
 }
 
 void mt_connections_cancel_all(struct mt_connections *connections)
 {
     const struct mt_connections_options *options = &connections->options;
-    pthread_mutex_lock(&connections->lock);
     for (size_t i = 0; i < connections->n_used; i++) {
         struct mt_connection *connection = &connections->slots[i];
-        if (connection->fd >= 0 && connection->work && connection->may_cancel)
+        if (connection->fd >= 0 && connection->work)
             options->cancel(options->context, connection->work, false);
     }
-    pthread_mutex_unlock(&connections->lock);
 }
 
 void mt_connections_close_idle(struct mt_connections *connections, int64_t age_ms)
 {
-    pthread_mutex_lock(&connections->lock);
     int64_t latest_ns = mt_now_ns() - age_ms * 1000000;
     for (size_t i = 0; i < connections->n_used; i++) {
         struct mt_connection *connection = &connections->slots[i];
@@ -734,12 +581,18 @@ void mt_connections_close_idle(struct mt_connections *connections, int64_t age_m
         if (connection->since_ns <= latest_ns && !has_input(connection))
             shut(connections, connection);
     }
-    pthread_mutex_unlock(&connections->lock);
 }
 
-void mt_connections_count(struct mt_connections *connections, struct mt_connection_counts *out)
+void mt_connections_count(const struct mt_connections *connections,
+                          struct mt_connection_counts *out)
 {
-    pthread_mutex_lock(&connections->lock);
-    *out = connections->counts;
-    pthread_mutex_unlock(&connections->lock);
+    *out = (struct mt_connection_counts){
+        .n_open = atomic_load(&connections->n_open),
+        .n_active = atomic_load(&connections->n_active),
+        .n_came = atomic_load(&connections->n_came),
+        .n_timed_out = atomic_load(&connections->n_timed_out),
+        .n_left = atomic_load(&connections->n_left),
+        .n_evicted = atomic_load(&connections->n_evicted),
+        .n_refused_of_client = atomic_load(&connections->n_refused_of_client),
+    };
 }

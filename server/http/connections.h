@@ -1,18 +1,18 @@
 /*
- * Who is connected, since when and doing what. A thread of its own closes connections that take too
- * long (libmicrohttpd's timeout knows only inactivity, so a byte a second lives for ever) and
- * notices clients that leave while their request is being worked on (libmicrohttpd does not look at
- * a suspended connection).
+ * Who is connected, since when and doing what. Connections that take too long are closed
+ * (libmicrohttpd's timeout knows only inactivity, so a byte a second lives for ever), and clients
+ * are noticed that leave while their request is being worked on (libmicrohttpd does not look at a
+ * suspended connection).
  *
  *   FRESH -> HEADER -> BODY -> WORK -> (STREAM) -> REPLY -> IDLE -> HEADER -> ...
  *
  * A client that has gone and one that has only finished sending (shutdown(SHUT_WR)) look the same
  * at first: both are a FIN. So the FIN is answered with "HTTP/1.1 100 Continue", which HTTP clients
  * ignore (RFC 9110, 15.2.1): a closed socket answers that with a reset, and then the work is
- * cancelled; a half-closed one stays, and gets its reply. Where a reply has begun, whoever makes it
- * is asked to send something instead (nudge), to the same effect.
+ * cancelled; a half-closed one stays, and gets its reply. Where a reply has begun, something of the
+ * reply is sent instead, to the same effect.
  *
- * Thread-safety: every function but create and destroy is safe. The lock guards everything in here.
+ * Thread-safety: all of it belongs to the HTTP thread; mt_connections_count alone is safe.
  */
 #ifndef MT_SERVER_HTTP_CONNECTIONS_H
 #define MT_SERVER_HTTP_CONNECTIONS_H
@@ -51,6 +51,13 @@ enum mt_phase {
     MT_N_PHASES
 };
 
+/* What can be sent to a client to find out whether it is still there. */
+enum mt_answer {
+    MT_ASK_AGAIN, /* nothing now */
+    MT_PROBE,     /* 100 Continue */
+    MT_SENT       /* a part of the reply is sent; or nothing can ever be */
+};
+
 struct mt_connections_options {
     size_t max_connections; /* more are surplus: refused, politely */
     size_t max_surplus;     /* see mt_connections_add */
@@ -65,13 +72,12 @@ struct mt_connections_options {
     /* The end of what a client sends is the end of the connection: so it is with TLS, where nothing
      * can be slipped into the stream to find out. */
     bool end_is_leaving;
-    /* Called with the lock held for work that has begun and not ended: ask for its end, and return
-     * at once. has_left: because of the client, not of cancel_all. */
+    /* Asks for the end of the work that is watched. has_left: because of the client, not of
+     * cancel_all. */
     void (*cancel)(void *context, void *work, bool has_left);
-    /* Likewise for work of watch_stream: something should be sent, because the client may have
-     * left, or because nothing was for nudge_ms. */
-    void (*nudge)(void *context, void *work);
-    /* Likewise for what sleeps: it must go on. */
+    /* The client may have left, or nothing of a streamed reply was sent for nudge_ms. */
+    enum mt_answer (*ask)(void *context, void *work);
+    /* What sleeps must go on. */
     void (*wake)(void *context, void *sleeper);
     int64_t nudge_ms;
     void *context;
@@ -81,8 +87,16 @@ MT_MUST_CHECK enum mt_status mt_connections_create(const struct mt_connections_o
                                                    struct mt_connections **out,
                                                    struct mt_error *err);
 
-/* Takes NULL. Joins the thread. Connections that are left are forgotten, not closed. */
+/* Takes NULL. Connections that are left are forgotten, not closed. */
 void mt_connections_destroy(struct mt_connections *connections);
+
+/* Waits until a connection, or one of the descriptors of mt_connections_listen, has something to
+ * tell, or for timeout_ms (-1: for ever), and sees to what is due by then. Returns the bits of the
+ * descriptors that can be read. */
+unsigned mt_connections_wait(struct mt_connections *connections, int timeout_ms);
+
+/* Whether wait looks at that descriptor, too. bit is a power of two. False: there is no memory. */
+bool mt_connections_listen(struct mt_connections *connections, int fd, unsigned bit, bool is_on);
 
 /*
  * A connection that was just accepted. fd stays the caller's and open until remove. Where a client
@@ -120,52 +134,20 @@ enum mt_surplus mt_connection_surplus(const struct mt_connection *connection);
 void *mt_connection_context(const struct mt_connection *connection);
 const struct mt_address *mt_connection_address(const struct mt_connection *connection);
 
-/*
- * Work for a connection's request, which another thread may end:
- *
- *   begin_work, start the work, watch_work, ... end_work ..., forget_work
- *   begin_work, start the work, watch_work, ... leave_work ... count_done, and forget_work
- *
- * end_work, or leave_work, comes from any thread, from begin_work on. Between watch_work and these
- * a client that leaves causes options.cancel(work); when they have returned, cancel is not called
- * any more. Until end_work or count_done the work is counted. The others belong to the caller of
- * begin_work. may_probe: the client speaks HTTP/1.1.
- *
- * begin_work returns false, and does nothing, after refuse_work. A connection is suspended only
- * while its work is counted, or resumed at once: when the count is 0 after refuse_work, nobody has
- * to be waited for.
- *
- * Work whose reply is sent meanwhile may outlive its request, and the connection:
- *
- *   begin_work, start the work, watch_stream, ... leave_work, forget_work ... count_done
- *
- * leave_work comes from the work's end or the request's, whichever is first, and does nothing the
- * second time; after it neither cancel nor nudge is called.
- */
-MT_MUST_CHECK bool mt_connections_begin_work(struct mt_connections *connections,
-                                             struct mt_connection *connection, void *work);
-void mt_connections_watch_work(struct mt_connections *connections, struct mt_connection *connection,
-                               bool may_probe);
-void mt_connections_end_work(struct mt_connections *connections, struct mt_connection *connection);
-void mt_connections_forget_work(struct mt_connections *connections,
-                                struct mt_connection *connection);
-void mt_connections_watch_stream(struct mt_connections *connections,
-                                 struct mt_connection *connection);
-void mt_connections_leave_work(struct mt_connections *connections, struct mt_connection *connection,
-                               const void *work);
-void mt_connections_count_done(struct mt_connections *connections);
+/* The work for a connection's request, if it takes long enough for the client to leave meanwhile,
+ * from its beginning until it is NULL again. Whoever calls sees to it that a cancel that comes when
+ * the work has just ended does no harm. */
+void mt_connections_watch(struct mt_connections *connections, struct mt_connection *connection,
+                          void *work);
 
 /* Nothing can be done for the connection, which has no work, until its client has sent something or
- * left: options.wake(sleeper) is called then, from whichever thread, and at the latest after shut
- * or wake_all; before this returns where it cannot be waited for. */
+ * left: options.wake(sleeper) is called then, and at the latest after wake_all; before this returns
+ * where it cannot be waited for. */
 void mt_connections_sleep(struct mt_connections *connections, struct mt_connection *connection,
                           void *sleeper);
 
 /* For the end of the server: wakes all that sleep, and whatever will, at once. */
 void mt_connections_wake_all(struct mt_connections *connections);
-
-/* Likewise: from now on no work begins. */
-void mt_connections_refuse_work(struct mt_connections *connections);
 
 /* Likewise, to be called until it is reached: cancels all work that is watched; closes connections
  * that have been without a request for at least age_ms and have sent nothing (the next request of a
@@ -176,11 +158,13 @@ void mt_connections_close_idle(struct mt_connections *connections, int64_t age_m
 struct mt_connection_counts {
     size_t n_open;    /* all */
     size_t n_active;  /* with a request: HEADER to REPLY */
-    size_t n_working; /* between begin_work and end_work or count_done */
+    size_t n_working; /* requests that are worked on: http.h */
     uint64_t n_came;  /* since creation, like what follows */
     uint64_t n_timed_out, n_left, n_evicted;
     uint64_t n_refused_of_client;
 };
-void mt_connections_count(struct mt_connections *connections, struct mt_connection_counts *out);
+/* All but n_working. */
+void mt_connections_count(const struct mt_connections *connections,
+                          struct mt_connection_counts *out);
 
 #endif

@@ -16,9 +16,8 @@
  * is there as long as its model is in memory, so jobs end before their request lets go of the
  * model. One that no catalog has any more is held by no request, and goes.
  *
- * Locks are taken in this order: the connections' or the generations' -> the host's -> the engine's
- * (attaching, mutex). on_done and on_progress are called with none of them, and may take any; what
- * the connections call with theirs held (cancel, nudge) may take those behind it.
+ * Locks are taken in this order: an exchange's or the generations' -> the host's -> the engine's
+ * (attaching, mutex). on_done and on_progress are called with none of them, and may take any.
  *
  * Thread-safety: safe, but for create and the last let_go.
  */

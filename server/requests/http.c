@@ -1,23 +1,21 @@
-#include "server/requests/http.h"
+#include "server/requests/exchange.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/http/client.h"
 #include "server/http/connections.h"
 #include "server/http/descriptors.h"
-#include "server/requests/exchange.h"
+#include "server/http/tls.h"
 #include "server/service/generation.h"
 #include "server/service/generations.h"
-#include "server/requests/handler.h"
-#include "server/http/tls.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -28,25 +26,31 @@
 /* Systems send with 64 or 128, and each router takes one off: of the few that send with 255 only a
  * neighbour is heard, as before. */
 #define UNLIKELY_TTL 255
-/* libmicrohttpd does not survive to be given a connection at its limit: 0.9.75 keeps a lock. Those
- * that it takes or lets go of meanwhile, and the barrier, are not counted. */
-#define ROOM_MARGIN 8
+/* How long the listener rests where the system has no descriptor or memory for a connection, unless
+ * one ends before. */
+#define LACKING_MS 100
+/* Most connections that are accepted before what has been sent on them is read: whether one waits
+ * for its client shows only then. */
+#define ACCEPT_BATCH 8
+
+enum { WAKEUP = 1, LISTENER = 2, LIBRARY = 4 }; /* bits of mt_connections_wait */
 
 static void cancel_work(void *context, void *work, bool has_left)
 {
     (void)context;
-    mt_exchange_cancel(work, has_left);
+    mt_exchange_cancel(work, has_left ? MT_STOP_LEFT : MT_STOP_SERVER);
 }
 
-static void nudge_work(void *context, void *work)
+static enum mt_answer ask_work(void *context, void *work)
 {
     (void)context;
-    mt_exchange_nudge(work);
+    return mt_exchange_ask(work);
 }
 
 static void wake_handshake(void *context, void *connection)
 {
-    (void)context;
+    struct mt_http *http = context;
+    http->has_resumed = true;
     MHD_resume_connection(connection);
 }
 
@@ -57,13 +61,8 @@ enum mt_status mt_http_create(const struct mt_http_options *options, struct mt_h
     if (!http)
         return mt_fail_memory(err, sizeof *http, "HTTP server");
     http->options = *options;
-    http->listen_fd = -1;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, http->barrier_fds) !=
-        0) {
-        enum mt_status failed = mt_fail(err, MT_IO, "no sockets for HTTP: %s", strerror(errno));
-        free(http);
-        return failed;
-    }
+    http->listen_fd = http->wakeup_fd = -1;
+    pthread_mutex_init(&http->mutex, NULL);
     size_t limit = options->max_client_connections;
     const struct mt_connections_options connections = {
         .max_connections = options->max_connections,
@@ -83,12 +82,19 @@ enum mt_status mt_http_create(const struct mt_http_options *options, struct mt_h
             },
         .end_is_leaving = options->has_tls,
         .cancel = cancel_work,
-        .nudge = nudge_work,
+        .ask = ask_work,
         .wake = wake_handshake,
         .nudge_ms = options->stream_keepalive_ms,
         .context = http,
     };
     enum mt_status status = mt_connections_create(&connections, &http->connections, err);
+    if (!status) {
+        http->wakeup_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (http->wakeup_fd < 0 ||
+            !mt_connections_listen(http->connections, http->wakeup_fd, WAKEUP, true))
+            status = mt_fail(err, MT_IO, "no descriptor to wake the HTTP thread with: %s",
+                             strerror(errno));
+    }
     if (status) {
         mt_http_destroy(http);
         return status;
@@ -96,6 +102,8 @@ enum mt_status mt_http_create(const struct mt_http_options *options, struct mt_h
     *out = http;
     return MT_OK;
 }
+
+/* ---- TLS ---- */
 
 static struct mt_connection *slot_of(struct MHD_Connection *connection)
 {
@@ -161,6 +169,8 @@ static void receive_handshake(struct MHD_Connection *connection)
     gnutls_transport_set_pull_function(session, receive);
 }
 
+/* ---- connections ---- */
+
 /* From now on the socket sees only packets with so much time to live, 0: all. A listener that asks
  * for the unlikely hears nothing of new clients, while handshakes that have begun go on: were it
  * closed at once, a client that takes itself for connected would be reset. A socket filter could
@@ -172,36 +182,59 @@ static bool limit_ttl(int fd, int ttl)
     return has_ipv4 || has_ipv6;
 }
 
-/* The HTTP thread's name, which libmicrohttpd has given it already, as any other. */
-static void take_name(struct mt_http *http)
+static size_t connection_limit(const struct mt_http *http)
 {
-    if (!http->has_name)
-        prctl(PR_SET_NAME, http->options.name);
-    http->has_name = true;
+    return http->options.max_connections + MT_SURPLUS_CONNECTIONS;
+}
+
+static bool has_room(const struct mt_http *http)
+{
+    struct mt_connection_counts counts;
+    mt_connections_count(http->connections, &counts);
+    return counts.n_open < connection_limit(http);
+}
+
+/* True: nobody waits to be accepted. */
+static bool accept_connections(struct mt_http *http)
+{
+    for (int i = 0; i < ACCEPT_BATCH && has_room(http); i++) {
+        struct sockaddr_storage address;
+        socklen_t length = sizeof address;
+        int fd = accept4(http->listen_fd, (struct sockaddr *)&address, &length,
+                         SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+            continue;
+        if (fd < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return true;
+        if (fd < 0) {
+            http->lacking_ms = mt_now_ms();
+            mt_connections_want_room(http->connections);
+            mt_log(MT_LOG_DEBUG, "no connection can be accepted: %s", strerror(errno));
+            return false;
+        }
+        if (mt_http_is_draining(http))
+            limit_ttl(fd, 0); /* which it has of the listener */
+        /* It owns the descriptor, whatever it returns. */
+        (void)MHD_add_connection(http->daemon, fd, (struct sockaddr *)&address, length);
+    }
+    return false;
 }
 
 static void on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
                           enum MHD_ConnectionNotificationCode code)
 {
     struct mt_http *http = context;
-    take_name(http);
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
         if (*socket_context)
             mt_connections_remove(http->connections, *socket_context);
+        http->lacking_ms = 0;
         return;
     }
     /* Each by value: what is returned holds until the next question only, from 1.0 on. */
     int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const struct sockaddr *address = info ? info->client_addr : NULL;
-    if (address && address->sa_family == AF_UNSPEC) {
-        atomic_store(&http->has_passed, true);
-        return; /* its end has come, and it is closed */
-    }
-    if (mt_http_is_draining(http))
-        limit_ttl(fd, 0); /* which the last ones have of the listener */
-    *socket_context = mt_connections_add(http->connections, fd, address);
+    *socket_context = mt_connections_add(http->connections, fd, info ? info->client_addr : NULL);
     if (http->options.has_tls)
         receive_handshake(connection);
 }
@@ -232,7 +265,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 {
     (void)context, (void)connection;
     if (*exchange)
-        mt_exchange_destroy(*exchange, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+        mt_exchange_complete(*exchange, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     *exchange = NULL;
 }
 
@@ -243,21 +276,23 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
     return strlen(text);
 }
 
+bool mt_http_has_old_parser(void)
+{
+    return strncmp(MHD_get_version(), "0.", 2) == 0;
+}
+
 /* What libmicrohttpd has to say is about single connections, and of interest to those who look. */
 MT_PRINTF(2, 0) static void log_message(void *context, const char *format, va_list arguments)
 {
     static const char refusal[] = "Error processing request (HTTP response code is %u";
-    static const char full[] = "Hit process or system resource limit at %u";
-    bool refuses_badly = strncmp(MHD_get_version(), "0.", 2) == 0 &&
-                         strncmp(format, refusal, sizeof refusal - 1) == 0;
+    bool refuses_badly =
+        mt_http_has_old_parser() && strncmp(format, refusal, sizeof refusal - 1) == 0;
     if (refuses_badly) {
         va_list copy;
         va_copy(copy, arguments);
         mt_exchange_refuse_head(context, va_arg(copy, unsigned));
         va_end(copy);
     }
-    if (strncmp(format, full, sizeof full - 1) == 0)
-        mt_connections_want_room(((struct mt_http *)context)->connections);
     char message[256];
     vsnprintf(message, sizeof message, format, arguments);
     message[strcspn(message, "\n")] = '\0';
@@ -271,11 +306,6 @@ static void panic(void *context, const char *file, unsigned line, const char *re
     abort();
 }
 
-bool mt_http_has_old_parser(void)
-{
-    return strncmp(MHD_get_version(), "0.", 2) == 0;
-}
-
 static bool is_on_loopback(int listen_fd)
 {
     struct sockaddr_storage bound;
@@ -286,18 +316,87 @@ static bool is_on_loopback(int listen_fd)
     return mt_address_is_loopback(&address);
 }
 
-static size_t connection_limit(const struct mt_http *http)
+/* ---- the thread ---- */
+
+static void listen_where_there_is_room(struct mt_http *http)
 {
-    return http->options.max_connections + MT_SURPLUS_CONNECTIONS;
+    if (http->lacking_ms > 0 && mt_now_ms() - http->lacking_ms >= LACKING_MS)
+        http->lacking_ms = 0;
+    bool may_accept = http->listen_fd >= 0 && http->lacking_ms == 0 && has_room(http);
+    if (may_accept != http->is_listening &&
+        mt_connections_listen(http->connections, http->listen_fd, LISTENER, may_accept))
+        http->is_listening = may_accept;
+}
+
+/* Connections that the kernel has completed are clients that we have accepted, in their eyes. */
+static void drain(struct mt_http *http)
+{
+    if (http->drained_ms == 0) {
+        http->drained_ms = mt_now_ms();
+        if (!limit_ttl(http->listen_fd, UNLIKELY_TTL))
+            http->drained_ms -= HANDSHAKE_MS; /* there is nothing to wait for */
+    }
+    bool is_time = mt_now_ms() - http->drained_ms >= HANDSHAKE_MS;
+    if (!accept_connections(http) || !(is_time || atomic_load(&http->refuses_work)))
+        return;
+    if (http->is_listening)
+        mt_connections_listen(http->connections, http->listen_fd, LISTENER, false);
+    http->is_listening = false;
+    close(http->listen_fd);
+    http->listen_fd = -1;
+    atomic_store(&http->has_passed, true);
+}
+
+static void follow_end(struct mt_http *http)
+{
+    int end = atomic_load(&http->end);
+    if (end >= MT_HTTP_DRAINING && http->listen_fd >= 0)
+        drain(http);
+    if (end >= MT_HTTP_CLOSING_IDLE)
+        mt_connections_close_idle(http->connections, 100);
+    if (end >= MT_HTTP_CANCELLING)
+        mt_connections_cancel_all(http->connections);
+}
+
+/* -1: for ever. libmicrohttpd before 1.0 does not tell of connections that have been resumed. */
+static int timeout_ms(const struct mt_http *http)
+{
+    MHD_UNSIGNED_LONG_LONG library_ms;
+    if (http->has_resumed ||
+        (MHD_get_timeout(http->daemon, &library_ms) == MHD_YES && library_ms == 0))
+        return 0;
+    return http->lacking_ms > 0 ? LACKING_MS : -1;
+}
+
+static void *serve(void *argument)
+{
+    struct mt_http *http = argument;
+    prctl(PR_SET_NAME, http->options.name);
+    while (atomic_load(&http->end) < MT_HTTP_OVER || atomic_load(&http->n_working) > 0) {
+        listen_where_there_is_room(http);
+        unsigned ready = mt_connections_wait(http->connections, timeout_ms(http));
+        if (ready & WAKEUP) {
+            eventfd_t ignored;
+            eventfd_read(http->wakeup_fd, &ignored);
+            mt_exchange_take_returned(http);
+            follow_end(http);
+        }
+        if ((ready & LISTENER) && http->listen_fd >= 0)
+            accept_connections(http);
+        http->has_resumed = false;
+        MHD_run(http->daemon);
+    }
+    mt_connections_wake_all(http->connections); /* libmicrohttpd wants nothing suspended */
+    MHD_stop_daemon(http->daemon);
+    return NULL;
 }
 
 enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_error *err)
 {
     enum mt_status status = mt_descriptors_reserve(http->options.max_connections, err);
-    if (status) {
-        close(listen_fd);
+    http->listen_fd = listen_fd;
+    if (status)
         return status;
-    }
     http->is_loopback = is_on_loopback(listen_fd);
     MHD_set_panic_func(panic, NULL);
     /* Before 1.0 its own refusals send two heads, and the gate refuses the same. From 1.0 on it
@@ -305,7 +404,8 @@ enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_erro
      * and answers blanks in a target with a redirection, unless it is strict; nobody behind it can
      * tell. */
     int strictness = mt_http_has_old_parser() ? 0 : 1;
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+    unsigned flags =
+        MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)MT_TLS_PRIORITIES},
         {MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)(uintptr_t)on_handshake},
@@ -320,7 +420,6 @@ enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_erro
         flags,
         0, NULL, NULL, on_access, http,
         MHD_OPTION_EXTERNAL_LOGGER, log_message, http,
-        MHD_OPTION_LISTEN_SOCKET, listen_fd,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)connection_limit(http),
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MT_CONNECTION_BYTES,
         MHD_OPTION_STRICT_FOR_CLIENT, strictness,
@@ -331,125 +430,69 @@ enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_erro
         MHD_OPTION_ARRAY, tls,
         MHD_OPTION_END);
     // clang-format on
-    if (http->daemon)
-        return MT_OK;
-    /* libmicrohttpd has closed listen_fd on some of its ways out; nobody can tell. */
-    return mt_fail(err, MT_IO, "libmicrohttpd could not start: %s", strerror(errno));
+    if (!http->daemon)
+        return mt_fail(err, MT_IO, "libmicrohttpd could not start: %s", strerror(errno));
+    int library_fd = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    if (!mt_connections_listen(http->connections, library_fd, LIBRARY, true))
+        return mt_fail(err, MT_IO, "no memory for watching connections");
+    http->has_thread = pthread_create(&http->thread, NULL, serve, http) == 0;
+    return http->has_thread ? MT_OK : mt_fail(err, MT_IO, "no thread for HTTP");
 }
 
-/* Whether libmicrohttpd may be given another connection. */
-static bool has_room(struct mt_http *http)
-{
-    struct mt_connection_counts counts;
-    mt_connections_count(http->connections, &counts);
-    uint64_t n_arrived = counts.n_came - http->n_came;
-    uint64_t n_on_their_way = http->n_given > n_arrived ? http->n_given - n_arrived : 0;
-    return counts.n_open + n_on_their_way + ROOM_MARGIN < connection_limit(http);
-}
+/* ---- the end ---- */
 
-/* Connections that the kernel has completed are clients that we have accepted, in their eyes.
- * False: there may be more, for which there is no room now. */
-static bool take_backlog(struct mt_http *http)
+static void advance_end(struct mt_http *http, enum mt_http_end end)
 {
-    while (has_room(http)) {
-        struct sockaddr_storage address;
-        socklen_t length = sizeof address;
-        int fd = accept4(http->listen_fd, (struct sockaddr *)&address, &length,
-                         SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
-            continue;
-        if (fd < 0)
-            return true;
-        /* It owns the descriptor, whatever it returns. */
-        if (MHD_add_connection(http->daemon, fd, (struct sockaddr *)&address, length) == MHD_YES)
-            http->n_given++;
-    }
-    return false;
-}
-
-/* The HTTP thread knows of a connection some time after it was accepted, by itself or by us. What
- * is added now it meets after all of those: a connection without an address that has already ended.
- * False: it could not be added. */
-static bool set_barrier(struct mt_http *http)
-{
-    const struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
-    int fd = fcntl(http->barrier_fds[0], F_DUPFD_CLOEXEC, 0);
-    if (fd < 0)
-        return false;
-    shutdown(http->barrier_fds[1], SHUT_WR);
-    return MHD_add_connection(http->daemon, fd, &nowhere, sizeof nowhere) == MHD_YES;
-}
-
-static void begin_drain(struct mt_http *http)
-{
-    struct mt_connection_counts counts;
-    http->drained_ms = mt_now_ms();
-    http->listen_fd = MHD_quiesce_daemon(http->daemon);
-    mt_connections_count(http->connections, &counts);
-    http->n_came = counts.n_came;
-    http->is_shut = http->listen_fd < 0;
-    if (!http->is_shut && !limit_ttl(http->listen_fd, UNLIKELY_TTL))
-        http->drained_ms -= HANDSHAKE_MS; /* there is nothing to wait for */
-}
-
-/* shutdown, not close: the HTTP thread may be about to accept, and must not find another file under
- * that number. */
-static void shut_listener(struct mt_http *http)
-{
-    shutdown(http->listen_fd, SHUT_RDWR);
-    http->is_shut = true;
+    int now = atomic_load(&http->end);
+    while (now < (int)end && !atomic_compare_exchange_weak(&http->end, &now, (int)end))
+        ;
+    eventfd_write(http->wakeup_fd, 1);
 }
 
 void mt_http_announce_end(struct mt_http *http)
 {
-    atomic_store(&http->is_unready, true);
+    advance_end(http, MT_HTTP_UNREADY);
 }
 
 bool mt_http_drain(struct mt_http *http)
 {
-    if (!atomic_exchange(&http->is_draining, true))
-        begin_drain(http);
-    bool is_time = mt_now_ms() - http->drained_ms >= HANDSHAKE_MS;
-    if (!http->is_shut && take_backlog(http) && is_time)
-        shut_listener(http);
-    if (http->is_shut && !http->is_barrier_set && has_room(http))
-        http->is_barrier_set = set_barrier(http);
+    advance_end(http, MT_HTTP_DRAINING);
     return atomic_load(&http->has_passed);
 }
 
 void mt_http_close_idle(struct mt_http *http)
 {
-    mt_connections_close_idle(http->connections, 100);
+    advance_end(http, MT_HTTP_CLOSING_IDLE);
 }
 
 void mt_http_refuse_work(struct mt_http *http)
 {
-    if (mt_http_is_draining(http) && !http->is_shut) {
-        take_backlog(http);
-        shut_listener(http);
-    }
-    mt_connections_refuse_work(http->connections);
+    atomic_store(&http->refuses_work, true);
+    eventfd_write(http->wakeup_fd, 1);
 }
 
 void mt_http_cancel(struct mt_http *http)
 {
-    mt_connections_cancel_all(http->connections);
+    advance_end(http, MT_HTTP_CANCELLING);
 }
 
 void mt_http_destroy(struct mt_http *http)
 {
     if (!http)
         return;
-    if (http->daemon) {
-        mt_http_drain(http);
-        mt_connections_wake_all(http->connections); /* it wants nothing suspended */
+    if (http->has_thread) {
+        mt_http_refuse_work(http);
+        advance_end(http, MT_HTTP_OVER);
+        pthread_join(http->thread, NULL);
+    } else if (http->daemon) {
         MHD_stop_daemon(http->daemon);
-        if (http->listen_fd >= 0)
-            close(http->listen_fd);
     }
-    close(http->barrier_fds[0]);
-    close(http->barrier_fds[1]);
+    if (http->listen_fd >= 0)
+        close(http->listen_fd);
+    if (http->wakeup_fd >= 0)
+        close(http->wakeup_fd);
     mt_connections_destroy(http->connections);
+    pthread_mutex_destroy(&http->mutex);
     free(http);
 }
 
@@ -466,15 +509,16 @@ void mt_http_give_way(struct mt_http *http, bool gives_way)
 
 bool mt_http_is_ending(const struct mt_http *http)
 {
-    return atomic_load(&http->is_unready) || mt_http_is_draining(http);
+    return atomic_load(&http->end) >= MT_HTTP_UNREADY;
 }
 
 bool mt_http_is_draining(const struct mt_http *http)
 {
-    return atomic_load(&http->is_draining);
+    return atomic_load(&http->end) >= MT_HTTP_DRAINING;
 }
 
-void mt_http_count(struct mt_http *http, struct mt_connection_counts *out)
+void mt_http_count(const struct mt_http *http, struct mt_connection_counts *out)
 {
     mt_connections_count(http->connections, out);
+    out->n_working = atomic_load(&http->n_working);
 }

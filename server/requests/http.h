@@ -1,7 +1,7 @@
 /*
- * The HTTP server: libmicrohttpd with one epoll thread, which does nothing but sockets: it receives
- * requests, hands them to text threads (text_threads.h) with the connection suspended, and sends
- * what these reply. Only the routes that tell of the daemon's health are answered by the HTTP
+ * The HTTP server: one thread, which does nothing but sockets, and in which libmicrohttpd runs. It
+ * accepts connections, receives requests, hands them to text threads (text_threads.h) with the
+ * connection suspended, notices clients that leave, and sends what is replied. Only the routes that tell of the daemon's health are answered by the HTTP
  * thread itself. A request may have its reply streamed as server-sent events while its sentences
  * run.
  *
@@ -51,7 +51,6 @@ struct mt_http_options {
     int64_t stream_keepalive_ms;
 };
 
-/* Before seccomp: it takes a pair of sockets. */
 MT_MUST_CHECK enum mt_status mt_http_create(const struct mt_http_options *options,
                                             struct mt_http **out, struct mt_error *err);
 
@@ -84,6 +83,6 @@ bool mt_http_is_draining(const struct mt_http *http);
 /* Whether the libmicrohttpd that runs is one before 1.0, which rewrote what reads heads: Debian 12
  * has 0.9.75, Debian 13 has 1.0.1. */
 bool mt_http_has_old_parser(void);
-void mt_http_count(struct mt_http *http, struct mt_connection_counts *out);
+void mt_http_count(const struct mt_http *http, struct mt_connection_counts *out);
 
 #endif

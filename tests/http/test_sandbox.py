@@ -54,7 +54,7 @@ class Sandbox(unittest.TestCase):
                 admin.connect(str(self.root / "admin"))
                 wait_until(lambda: any(name.startswith("admin ") for name in threads(daemon)), what="its name")
             found = {name.split()[0] for name in threads(daemon)}
-            expected = {"attentiond", "http", "admin", "connections", "generations", "model-loader", "model-keeper",
+            expected = {"attentiond", "http", "admin", "generations", "model-loader", "model-keeper",
                         "text", "worker-0", "worker-1", "team"}
             self.assertEqual(expected - found, set())
             self.assertLessEqual(len(found - expected), SLOWNESS > 1, found)  # a sanitizer's own

@@ -2,6 +2,8 @@
 #ifndef MT_TESTS_UNIT_SERVER_HTTP_CONNECTION_PAIRS_H
 #define MT_TESTS_UNIT_SERVER_HTTP_CONNECTION_PAIRS_H
 
+#include "server/http/connections.h"
+
 #include <check.h>
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -44,10 +46,17 @@ static inline bool is_shut(const struct pair *pair)
     return recv(pair->client, &byte, 1, MSG_DONTWAIT) == 0;
 }
 
-static inline bool becomes_shut(const struct pair *pair, int ms)
+/* The connections' owner does what it does all the time, for so long. */
+static inline void run_for(struct mt_connections *connections, int ms)
+{
+    for (; ms > 0; ms -= 5)
+        mt_connections_wait(connections, 5);
+}
+
+static inline bool becomes_shut(struct mt_connections *connections, const struct pair *pair, int ms)
 {
     for (; ms > 0 && !is_shut(pair); ms -= 5)
-        sleep_ms(5);
+        mt_connections_wait(connections, 5);
     return is_shut(pair);
 }
 

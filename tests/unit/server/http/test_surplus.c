@@ -39,10 +39,10 @@ START_TEST(surplus_connections_are_marked_and_room_is_made)
     sleep_ms(IDLE_MS);
     slots[4] = mt_connections_add(connections, pairs[4].server, NULL);
     ck_assert(!mt_connection_surplus(slots[4]));
-    ck_assert(becomes_shut(&pairs[2], 1000) && !is_shut(&pairs[1]));
+    ck_assert(becomes_shut(connections, &pairs[2], 1000) && !is_shut(&pairs[1]));
     slots[5] = mt_connections_add(connections, pairs[5].server, NULL);
     ck_assert(!mt_connection_surplus(slots[5]));
-    ck_assert(becomes_shut(&pairs[1], 1000));
+    ck_assert(becomes_shut(connections, &pairs[1], 1000));
     ck_assert_ptr_null(mt_connections_add(connections, pairs[6].server, NULL));
     for (size_t i = 0; i < 6; i++)
         mt_connections_remove(connections, slots[i]);
@@ -68,7 +68,7 @@ START_TEST(room_is_not_made_at_the_cost_of_requests_on_their_way)
     sleep_ms(IDLE_MS);
     slots[3] = mt_connections_add(connections, pairs[3].server, NULL);
     ck_assert(!mt_connection_surplus(slots[3]));
-    ck_assert(becomes_shut(&pairs[1], 1000));
+    ck_assert(becomes_shut(connections, &pairs[1], 1000));
     mt_connections_enter(connections, slots[2], MT_PHASE_IDLE);
     slots[4] = mt_connections_add(connections, pairs[4].server, NULL);
     ck_assert_int_eq(mt_connection_surplus(slots[4]), MT_SURPLUS_OF_ALL);
@@ -77,9 +77,10 @@ START_TEST(room_is_not_made_at_the_cost_of_requests_on_their_way)
     mt_connections_remove(connections, slots[4]);
     mt_connections_enter(connections, slots[2], MT_PHASE_IDLE);
     shutdown(pairs[2].client, SHUT_WR);
+    mt_connections_wait(connections, 50);
     slots[4] = mt_connections_add(connections, pairs[4].server, NULL);
     ck_assert(!mt_connection_surplus(slots[4]));
-    ck_assert(becomes_shut(&pairs[2], 1000) && !is_shut(&pairs[0]));
+    ck_assert(becomes_shut(connections, &pairs[2], 1000) && !is_shut(&pairs[0]));
     for (size_t i = 0; i < 5; i++)
         mt_connections_remove(connections, slots[i]);
     mt_connections_destroy(connections);
@@ -155,7 +156,8 @@ START_TEST(a_client_makes_room_for_itself)
         mt_connections_enter(connections, slots[i], i ? MT_PHASE_WORK : MT_PHASE_IDLE);
     }
     ck_assert(!mt_connection_surplus(slots[3]));
-    ck_assert(becomes_shut(&pairs[1], 1000)); /* its own, though the other's is older */
+    ck_assert(
+        becomes_shut(connections, &pairs[1], 1000)); /* its own, though the other's is older */
     ck_assert(!is_shut(&pairs[0]));
     for (size_t i = 0; i < 4; i++)
         mt_connections_remove(connections, slots[i]);
@@ -293,8 +295,8 @@ START_TEST(room_that_is_wanted_is_made_once)
         sleep_ms(2);
     }
     mt_connections_want_room(connections); /* before any of them may go */
-    ck_assert(becomes_shut(&pairs[1], 2000));
-    sleep_ms(250);
+    ck_assert(becomes_shut(connections, &pairs[1], 2000));
+    run_for(connections, 250);
     ck_assert(!is_shut(&pairs[0]) && !is_shut(&pairs[2]));
     for (size_t i = 0; i < 3; i++)
         mt_connections_remove(connections, slots[i]);

@@ -1,23 +1,23 @@
-#include "server/requests/exchange_state.h"
+#include "server/requests/exchange.h"
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/list.h"
 #include "config/settings.h"
 #include "server/http/client.h"
 #include "server/http/connections.h"
 #include "server/http/cors.h"
-#include "server/service/generation.h"
-#include "server/service/generations.h"
 #include "server/http/http_gate.h"
 #include "server/http/router.h"
-#include "server/models/served_model.h"
-#include "server/http/stream.h"
+#include "server/service/generation.h"
+#include "server/service/generations.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
+
+#include <gnutls/gnutls.h>
 
 /* A refused body of up to 4 times the limit, and in any case of 8 MiB, is read and thrown away,
  * because clients that are still sending do not look for a reply;
@@ -40,9 +40,9 @@ struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connecti
     exchange->http = http;
     exchange->connection = connection;
     exchange->slot = slot;
+    exchange->peer = *mt_connection_address(slot);
     exchange->query = "";
     exchange->start_ns = mt_now_ns();
-    atomic_init(&exchange->n_holders, 1);
     atomic_init(&exchange->rejection, MT_N_REJECTIONS);
     pthread_mutex_init(&exchange->mutex, NULL);
     exchange->generation = mt_generations_hold(http->options.generations);
@@ -52,319 +52,105 @@ struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connecti
     exchange->record.is_wanted = exchange->request.service->settings->log_requests;
     mt_metrics_request_begin(http->options.metrics);
     mt_connections_enter(http->connections, slot, MT_PHASE_HEADER);
-    mt_exchange_await_head(exchange);
+    MT_LIST_PREPEND(&http->heads, exchange);
     return exchange;
 }
 
-static size_t route_index(const struct mt_exchange *exchange)
+static enum mt_exchange_state state_of(struct mt_exchange *exchange)
 {
-    if (!exchange->route)
-        return MT_NO_ROUTE;
-    return (size_t)(exchange->route - exchange->http->options.routes);
-}
-
-/* The reply is there: the handler's state and the generation go, so that a client that reads slowly
- * does not keep a model in memory. */
-void mt_exchange_settle(struct mt_exchange *exchange)
-{
-    if (exchange->is_begun && exchange->route->handler->release)
-        exchange->route->handler->release(&exchange->request);
-    exchange->is_begun = false;
-    mt_params_finish(&exchange->request.params);
-    mt_text_finish(&exchange->body);
-    if (exchange->has_place)
-        atomic_fetch_sub(&exchange->http->n_documents, 1);
-    exchange->has_place = false;
-    mt_exchange_let_go_of_model(exchange);
-    exchange->request.service = NULL;
-    if (exchange->generation)
-        mt_generations_let_go(exchange->http->options.generations, exchange->generation);
-    exchange->generation = NULL;
-}
-
-void mt_exchange_let_go_of_model(struct mt_exchange *exchange)
-{
-    if (exchange->request.model)
-        mt_served_model_let_go(exchange->request.model->served);
-    exchange->request.model = NULL;
-}
-
-void mt_exchange_let_go(struct mt_exchange *exchange)
-{
-    if (atomic_fetch_sub(&exchange->n_holders, 1) > 1)
-        return;
-    mt_exchange_settle(exchange);
-    free(exchange->request.sentences);
-    mt_reply_finish(&exchange->request.reply);
-    mt_text_finish(&exchange->stream.events);
-    if (exchange->response)
-        MHD_destroy_response(exchange->response);
-    pthread_mutex_destroy(&exchange->mutex);
-    free(exchange->target);
-    free(exchange);
-}
-
-/* Whether the client has got something of the translation: it counts then, or who closes the
- * connection before the last byte would have nearly all of it for nothing. A stream fails with the
- * code 200 that it began with. */
-static bool has_answered(const struct mt_exchange *exchange)
-{
-    if (exchange->is_streaming)
-        return atomic_load(&exchange->stream.has_pieces);
-    return exchange->stage == STAGE_REPLIED && exchange->request.reply.code < 400 &&
-           !exchange->has_left;
-}
-
-void mt_exchange_account(struct mt_exchange *exchange, const struct mt_job *job)
-{
-    mt_account_add(&exchange->record.account, job);
-}
-
-/* The work of a streamed reply may go on. */
-static void log_end(struct mt_exchange *exchange, unsigned code, int64_t total_ns)
-{
-    const char *route = exchange->route ? exchange->route->path : NULL;
-    if (!exchange->record.is_wanted) {
-        mt_log(MT_LOG_DEBUG, "%s %s %u %.1f ms",
-               exchange->request.method ? exchange->request.method : "?",
-               route ? route : "(no route)", code, (double)total_ns * 1e-6);
-        return;
-    }
     pthread_mutex_lock(&exchange->mutex);
-    const struct mt_exchange_record record = exchange->record;
+    enum mt_exchange_state state = exchange->state;
     pthread_mutex_unlock(&exchange->mutex);
-    const struct mt_request_end end = {
-        .method = record.method,
-        .route = route,
-        .status = code,
-        .n_bytes = record.n_bytes,
-        .key = record.key_name,
-        .models = record.models,
-        .request_id = record.request_id,
-        .trace = &record.trace,
-        .account = &record.account,
-        .total_ns = total_ns,
-    };
-    mt_account_log(&end);
+    return state;
 }
 
-void mt_exchange_destroy(struct mt_exchange *exchange, bool is_complete)
+void mt_exchange_complete(struct mt_exchange *exchange, bool is_complete)
 {
-    struct mt_http *http = exchange->http;
-    struct mt_metrics *metrics = http->options.metrics;
-    mt_exchange_have_head(exchange);
-    /* Of a client that has left, we may be told nothing but this. */
-    if (exchange->is_streaming)
-        mt_exchange_stream_leave(exchange);
-    else if (exchange->stage == STAGE_WORKING)
-        mt_connections_forget_work(http->connections, exchange->slot);
-    int rejection = atomic_load(&exchange->rejection);
-    if (exchange->has_left && rejection == MT_N_REJECTIONS)
-        rejection = MT_REJECTED_CLIENT_GONE;
-    unsigned code = exchange->is_streaming ? 200 : exchange->request.reply.code;
-    if (!is_complete || exchange->has_left)
-        code = 499;
-    int64_t total_ns = mt_now_ns() - exchange->start_ns;
-    if (rejection != MT_N_REJECTIONS)
-        mt_metrics_reject(metrics, (enum mt_rejection)rejection);
-    if (!has_answered(exchange))
-        mt_access_give_back(&exchange->request.access, http->options.meters);
-    mt_metrics_request_end(metrics, route_index(exchange), code, (double)total_ns * 1e-9);
-    log_end(exchange, code, total_ns);
-    mt_connections_enter(http->connections, exchange->slot, MT_PHASE_IDLE);
-    mt_exchange_let_go(exchange);
-}
-
-const char *mt_exchange_header(const struct mt_exchange *exchange, const char *name)
-{
-    return MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name);
-}
-
-const char *mt_request_header(const struct mt_request *request, const char *name)
-{
-    return mt_exchange_header((const struct mt_exchange *)request, name);
-}
-
-/* ---- replying ---- */
-
-void mt_exchange_count_rejection(struct mt_exchange *exchange, enum mt_rejection reason)
-{
-    atomic_store(&exchange->rejection, (int)reason);
-}
-
-/* Bytes that are made while they are sent. */
-#define STREAM_BLOCK_BYTES ((size_t)32 << 10)
-
-/* The stream lives as long as its response, the exchange at least until the last read. */
-struct sent_stream {
-    struct mt_stream *stream;
-    struct mt_exchange *exchange;
-};
-
-static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t n_max)
-{
-    (void)position; /* MHD reads in order */
-    const struct sent_stream *sent = context;
-    ssize_t n = mt_stream_read(sent->stream, buffer, n_max);
-    if (n > 0)
-        sent->exchange->record.n_bytes += (size_t)n;
-    return n > 0    ? n
-           : n == 0 ? MHD_CONTENT_READER_END_OF_STREAM
-                    : MHD_CONTENT_READER_END_WITH_ERROR;
-}
-
-static void free_stream(void *context)
-{
-    struct sent_stream *sent = context;
-    mt_stream_destroy(sent->stream);
-    free(sent);
-}
-
-/* The response takes the stream over, which lives on after the exchange and owns all that it
- * renders: a client that reads slowly keeps neither model nor generation. */
-static struct MHD_Response *make_stream_response(struct mt_exchange *exchange)
-{
-    struct mt_reply *reply = &exchange->request.reply;
-    uint64_t n_bytes = mt_stream_bytes(reply->stream);
-    struct sent_stream *sent = malloc(sizeof *sent);
-    if (!sent)
-        return NULL;
-    *sent = (struct sent_stream){.stream = reply->stream, .exchange = exchange};
-    struct MHD_Response *response =
-        MHD_create_response_from_callback(n_bytes == MT_STREAM_UNKNOWN ? MHD_SIZE_UNKNOWN : n_bytes,
-                                          STREAM_BLOCK_BYTES, read_stream, sent, free_stream);
-    if (response)
-        reply->stream = NULL;
+    struct mt_connections *connections = exchange->http->connections;
+    enum mt_exchange_state state = state_of(exchange);
+    if (state == MT_AT_HEAD)
+        MT_LIST_REMOVE(&exchange->http->heads, exchange);
+    bool is_at_work = state >= MT_WORKING && state < MT_SENDING;
+    if (is_at_work && state != MT_ENDING && state != MT_DONE)
+        mt_exchange_count_rejection(exchange, MT_REJECTED_CLIENT_GONE);
+    mt_exchange_tell_end(exchange, is_complete);
+    mt_connections_watch(connections, exchange->slot, NULL);
+    mt_connections_enter(connections, exchange->slot, MT_PHASE_IDLE);
+    exchange->connection = NULL;
+    exchange->slot = NULL;
+    if (is_at_work)
+        mt_exchange_cancel(exchange, MT_STOP_LEFT);
     else
-        free(sent);
-    return response;
+        mt_exchange_free(exchange);
 }
 
-static struct MHD_Response *make_response(struct mt_exchange *exchange)
+/* A reply that is known before the work. */
+static enum MHD_Result refuse_now(struct mt_exchange *exchange)
 {
+    exchange->state = MT_SENDING;
+    mt_exchange_make_response(exchange);
+    return mt_exchange_send(exchange);
+}
+
+/*
+ * ---- heads that libmicrohttpd refuses by itself ----
+ *
+ * Up to 0.9.77 it answers what is wrong in the fields of a complete head, a Content-Length that is
+ * no number or cookies that it has no memory for, with its status line and fields twice, the second
+ * time as the beginning of the body, and asks nobody before. All that we hear of it is a line for
+ * the log. So we answer at that moment, and close our side of the socket, so that what it is about
+ * to send does not leave.
+ */
+
+static const union MHD_ConnectionInfo *ask(const struct mt_exchange *exchange,
+                                           enum MHD_ConnectionInfoType what)
+{
+    return MHD_get_connection_info(exchange->connection, what);
+}
+
+/* The one whose head is complete, although we were not called for it: libmicrohttpd goes from one
+ * to the other without a break, and tells the size in between. */
+static struct mt_exchange *find_complete(const struct mt_http *http)
+{
+    struct mt_exchange *exchange = http->heads.first;
+    while (exchange && !ask(exchange, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE))
+        exchange = exchange->next;
+    return exchange;
+}
+
+/* All of it at once, or nothing: the socket's buffer is empty, since earlier replies have left. */
+static void send_last(const struct mt_exchange *exchange, const char *bytes, size_t length)
+{
+    int fd = ask(exchange, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    ssize_t n =
+        exchange->http->options.has_tls
+            ? gnutls_record_send(ask(exchange, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session,
+                                 bytes, length)
+            : send(fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)n;
+    shutdown(fd, SHUT_WR);
+}
+
+void mt_exchange_refuse_head(struct mt_http *http, unsigned code)
+{
+    struct mt_exchange *exchange = find_complete(http);
+    if (!exchange)
+        return;
     struct mt_reply *reply = &exchange->request.reply;
-    if (reply->stream)
-        return make_stream_response(exchange);
-    exchange->record.n_bytes = reply->static_body ? reply->static_length : reply->body.length;
-    if (reply->static_body)
-        return MHD_create_response_from_buffer(
-            reply->static_length, (void *)(uintptr_t)reply->static_body, MHD_RESPMEM_PERSISTENT);
-    char *bytes = reply->body.bytes;
-    size_t length = reply->body.length;
-    struct MHD_Response *response;
-    static char nothing;
-    if (length == 0)
-        return MHD_create_response_from_buffer(0, &nothing, MHD_RESPMEM_PERSISTENT);
-    response = MHD_create_response_from_buffer(length, bytes, MHD_RESPMEM_MUST_FREE);
-    if (response)
-        reply->body.bytes = NULL, reply->body.length = reply->body.capacity = 0;
-    return response;
-}
-
-/* A client's own number for its request, given back so that both logs can be joined. */
-static bool is_request_id(const char *id)
-{
-    size_t length = strspn(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                               "-_.:/+=");
-    return length > 0 && length <= MT_REQUEST_ID_BYTES && id[length] == '\0';
-}
-
-/* As LibreTranslate does, on every reply; but a browser takes "*" for no site of which it would
- * send credentials. */
-static void add_cors(const struct mt_exchange *exchange, struct MHD_Response *response)
-{
-    static const char *const common[][2] = {
-        {"Access-Control-Allow-Headers",
-         "Authorization, Content-Type, Traceparent, Tracestate, X-Request-ID, X-Request-Timeout"},
-        {"Access-Control-Expose-Headers",
-         "Authorization, Content-Disposition, Retry-After, Server-Timing, Traceparent, "
-         "X-Request-ID"},
-        {"Access-Control-Allow-Methods", "GET, POST"},
-        {"Access-Control-Max-Age", "1728000"},
-    };
-    const char *origins = exchange->request.service->settings->cors_origins;
-    const char *allowed = mt_cors_allowed(origins, mt_exchange_header(exchange, "Origin"));
-    if (exchange->is_vital)
-        return;
-    if (!mt_cors_is_open(origins))
-        MHD_add_response_header(response, "Vary", "Origin");
-    if (!allowed)
-        return;
-    MHD_add_response_header(response, "Access-Control-Allow-Origin", allowed);
-    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
-        MHD_add_response_header(response, common[i][0], common[i][1]);
-    if (!mt_cors_is_open(origins))
-        MHD_add_response_header(response, "Access-Control-Allow-Credentials", "true");
-}
-
-void mt_exchange_add_headers(const struct mt_exchange *exchange, struct MHD_Response *response)
-{
-    const struct mt_reply *reply = &exchange->request.reply;
-    add_cors(exchange, response);
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    const char *type = reply->content_type ? reply->content_type : "application/json";
-    if (reply->code != 304)
-        MHD_add_response_header(response, "Content-Type", type);
-    for (size_t i = 0; i < reply->n_headers; i++)
-        MHD_add_response_header(response, reply->headers[i].name, reply->headers[i].value);
-    const char *id = mt_exchange_header(exchange, "X-Request-ID");
-    if (id && is_request_id(id))
-        MHD_add_response_header(response, "X-Request-ID", id);
-    if (exchange->record.trace.value[0] != '\0')
-        MHD_add_response_header(response, "Traceparent", exchange->record.trace.value);
-}
-
-enum MHD_Result mt_exchange_queue(struct mt_exchange *exchange, struct MHD_Response *response)
-{
-    if (exchange->request.reply.close || mt_connection_surplus(exchange->slot) ||
-        mt_http_is_draining(exchange->http))
-        MHD_add_response_header(response, "Connection", "close");
-    exchange->stage = STAGE_REPLIED;
-    mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_REPLY);
-    enum MHD_Result result =
-        MHD_queue_response(exchange->connection, exchange->request.reply.code, response);
-    MHD_destroy_response(response);
-    return result;
-}
-
-/* Of replies of routes that use a model. The head of a streamed one goes before there is anything
- * to tell. */
-static void add_timing(const struct mt_exchange *exchange, struct MHD_Response *response)
-{
-    char timing[MT_SERVER_TIMING_BYTES];
-    if (!exchange->is_begun || !exchange->route->handler->choose)
-        return;
-    mt_account_write_timing(&exchange->record.account, mt_now_ns() - exchange->start_ns, timing);
-    MHD_add_response_header(response, "Server-Timing", timing);
-}
-
-void mt_exchange_make_response(struct mt_exchange *exchange)
-{
-    struct mt_reply *reply = &exchange->request.reply;
-    assert(reply->code != 0);
-    if (reply->body.status) {
-        struct mt_error err;
-        mt_fail(&err, reply->body.status, "the reply is larger than this server can send");
-        mt_reply_failure(&exchange->request.reply, &err);
-    }
-    mt_reply_end_line(reply);
-    mt_reply_compress(reply, mt_exchange_header(exchange, "Accept-Encoding"));
-    exchange->response = make_response(exchange);
-    if (exchange->response) {
-        mt_exchange_add_headers(exchange, exchange->response);
-        add_timing(exchange, exchange->response);
-    }
-    mt_exchange_settle(exchange);
-}
-
-/* Where every reply leaves that is complete. */
-static enum MHD_Result send_reply(struct mt_exchange *exchange)
-{
-    if (!exchange->response && exchange->stage != STAGE_WORKING)
-        mt_exchange_make_response(exchange);
-    struct MHD_Response *response = exchange->response;
-    exchange->response = NULL;
-    return response ? mt_exchange_queue(exchange, response) : MHD_NO;
+    const char *message = code == 431   ? MT_GATE_LONG_HEADERS
+                          : code == 413 ? MT_GATE_LONG_BODY
+                                        : MT_GATE_NO_LENGTH;
+    mt_reply_error(reply, code, message);
+    mt_exchange_count_rejection(exchange,
+                                code == 413 ? MT_REJECTED_TOO_LARGE : MT_REJECTED_MALFORMED);
+    char bytes[512];
+    int length = snprintf(bytes, sizeof bytes,
+                          "HTTP/1.1 %u %s\r\nContent-Type: application/json\r\n"
+                          "Content-Length: %zu\r\nConnection: close\r\n\r\n%.*s",
+                          code, MHD_get_reason_phrase_for(code), reply->body.length,
+                          (int)reply->body.length, reply->body.bytes);
+    if (length > 0 && (size_t)length < sizeof bytes)
+        send_last(exchange, bytes, (size_t)length);
 }
 
 /* ---- the head ---- */
@@ -479,7 +265,7 @@ static void begin_record(struct mt_exchange *exchange, const char *method)
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
         if (strcmp(method, methods[i]) == 0)
             record->method = methods[i];
-    if (id && is_request_id(id))
+    if (id && mt_exchange_is_request_id(id))
         strcpy(record->request_id, id);
 }
 
@@ -503,8 +289,7 @@ static void check_head(struct mt_exchange *exchange, const char *method, const c
     exchange->is_http_1_1 = strcmp(version, "HTTP/1.1") == 0;
     exchange->query = gate->query;
     if (gate->code == 0) {
-        exchange->address = mt_client_of(exchange->http->options.proxies,
-                                         mt_connection_address(exchange->slot), &head);
+        exchange->address = mt_client_of(exchange->http->options.proxies, &exchange->peer, &head);
         return;
     }
     mt_reply_error(&exchange->request.reply, gate->code, gate->message);
@@ -597,7 +382,7 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
 {
     struct mt_reply *reply = &exchange->request.reply;
     struct mt_gate_result gate;
-    mt_exchange_have_head(exchange);
+    MT_LIST_REMOVE(&exchange->http->heads, exchange);
     mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_BODY);
     check_head(exchange, method, version, &gate);
     if (reply->code == 0)
@@ -608,7 +393,7 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
         refuse_surplus(exchange);
     if (reply->code == 0)
         admit_body(exchange, gate.content_length);
-    exchange->stage = STAGE_BODY;
+    exchange->state = MT_AT_BODY;
     exchange->body.limit_bytes = max_body_bytes(exchange);
     if (reply->code == 0)
         return MHD_YES;
@@ -618,7 +403,7 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
     bool is_worth_reading = is_short && !gate.expects_continue;
     if (!gate.must_close && (!gate.has_body || is_worth_reading))
         return MHD_YES;
-    return send_reply(exchange);
+    return refuse_now(exchange);
 }
 
 /* ---- the body ---- */
@@ -655,77 +440,73 @@ static enum MHD_Result receive_body(struct mt_exchange *exchange, const char *by
     return exchange->n_discarded <= max_discarded(exchange) ? MHD_YES : MHD_NO;
 }
 
-/* Nobody waits for a refusal that is certain already. The server's own doctors wait for nobody. */
+/* Nobody waits for a refusal that is certain already. What tells of the server's health waits for
+ * nobody. */
 static enum MHD_Result handle_request(struct mt_exchange *exchange)
 {
     struct mt_request *request = &exchange->request;
     struct mt_error err;
     mt_connections_enter(exchange->http->connections, exchange->slot, MT_PHASE_WORK);
     if (request->reply.code != 0)
-        return send_reply(exchange);
+        return refuse_now(exchange);
     request->is_ending = mt_http_is_ending(exchange->http);
     bool is_full = mt_exchange_refuse_early(exchange);
     if (exchange->route->handler->choose)
         mt_http_give_way(exchange->http, is_full);
     if (is_full)
-        return send_reply(exchange);
+        return refuse_now(exchange);
     if (mt_exchange_read_timeout(exchange, &err) != MT_OK) {
         mt_reply_failure(&request->reply, &err);
-        return send_reply(exchange);
+        return refuse_now(exchange);
     }
     if (exchange->route->is_vital) {
         mt_exchange_do_at_once(exchange);
-        return send_reply(exchange);
+        return refuse_now(exchange);
     }
     /* libmicrohttpd (0.9.75, 1.0.1) keeps of a suspended connection whether it was being read from,
      * and it still is. The first thing after its resumption would be to read, unless no connection
      * is older, and the end of what a half-closed client has sent would end the connection. Where a
      * call for the body's end leaves neither a reply nor a suspension, reading is over. */
-    exchange->stage = STAGE_RECEIVED;
+    exchange->state = MT_RECEIVED;
     return MHD_YES;
 }
 
-/* Suspends first: the work may end before begin_work returns. */
+/* Suspends first: the work may end before begin_work returns. It is counted before refuses_work is
+ * looked at: whoever sets that and then sees a count of 0 knows that no work begins. */
 static enum MHD_Result hand_over(struct mt_exchange *exchange)
 {
-    struct mt_connections *connections = exchange->http->connections;
-    if (!mt_connections_begin_work(connections, exchange->slot, exchange)) {
+    struct mt_http *http = exchange->http;
+    atomic_fetch_add(&http->n_working, 1);
+    if (atomic_load(&http->refuses_work)) {
+        atomic_fetch_sub(&http->n_working, 1);
         mt_exchange_fail_cancelled(exchange);
-        return send_reply(exchange);
+        return refuse_now(exchange);
     }
-    exchange->stage = STAGE_WORKING;
+    bool takes_long = mt_exchange_takes_long(exchange);
+    exchange->state = MT_WORKING;
+    exchange->is_suspended = true;
     MHD_suspend_connection(exchange->connection);
     mt_exchange_begin_work(exchange);
+    if (takes_long)
+        mt_connections_watch(http->connections, exchange->slot, exchange);
     return MHD_YES;
-}
-
-/* The connection is back. */
-static enum MHD_Result reply_to_work(struct mt_exchange *exchange)
-{
-    if (exchange->is_streaming)
-        return mt_exchange_stream_reply(exchange);
-    mt_connections_forget_work(exchange->http->connections, exchange->slot);
-    return send_reply(exchange);
 }
 
 enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *method,
                                     const char *version, const char *upload, size_t *n_upload)
 {
     size_t n = *n_upload;
-    switch (exchange->stage) {
-    case STAGE_HEAD:
+    switch (state_of(exchange)) {
+    case MT_AT_HEAD:
         return receive_head(exchange, method, version);
-    case STAGE_BODY:
+    case MT_AT_BODY:
         if (n == 0)
             return handle_request(exchange);
         *n_upload = 0;
         return receive_body(exchange, upload, n);
-    case STAGE_RECEIVED:
+    case MT_RECEIVED:
         return hand_over(exchange);
-    case STAGE_WORKING:
-        return reply_to_work(exchange);
-    case STAGE_REPLIED:
-        break;
+    default:
+        return mt_exchange_send(exchange);
     }
-    return MHD_NO;
 }

@@ -1,10 +1,9 @@
-#include "server/requests/exchange_state.h"
+#include "server/requests/exchange.h"
 
 #include "base/clock.h"
 #include "base/size.h"
 #include "config/settings.h"
 #include "server/http/client.h"
-#include "server/http/connections.h"
 #include "server/http/router.h"
 
 #include <stddef.h>
@@ -16,15 +15,16 @@
 
 /* ---- what goes wrong ---- */
 
-static bool has_left(struct mt_exchange *exchange)
+static enum mt_stop why_stopped(struct mt_exchange *exchange)
 {
     pthread_mutex_lock(&exchange->mutex);
-    bool has = exchange->has_left;
+    enum mt_stop why = exchange->stop;
     pthread_mutex_unlock(&exchange->mutex);
-    return has;
+    return why;
 }
 
-bool mt_exchange_refuse_damaged(struct mt_exchange *exchange)
+/* Whether the weights are damaged; the reply says so then. What they gave since must not leave. */
+static bool refuse_damaged(struct mt_exchange *exchange)
 {
     const struct mt_loaded_model *model = exchange->request.model;
     struct mt_error err;
@@ -35,7 +35,7 @@ bool mt_exchange_refuse_damaged(struct mt_exchange *exchange)
     return true;
 }
 
-void mt_exchange_refuse_job(struct mt_exchange *exchange, const struct mt_error *err)
+static void refuse_job(struct mt_exchange *exchange, const struct mt_error *err)
 {
     mt_reply_failure(&exchange->request.reply, err);
     if (err->status == MT_BUSY)
@@ -57,7 +57,7 @@ bool mt_exchange_refuse_early(struct mt_exchange *exchange)
         return false;
     bool is_full = mt_engine_check_room(exchange->request.service->engine, &err) != MT_OK;
     if (is_full)
-        mt_exchange_refuse_job(exchange, &err);
+        refuse_job(exchange, &err);
     return is_full;
 }
 
@@ -73,14 +73,15 @@ static void fail_late(struct mt_exchange *exchange)
 void mt_exchange_fail_cancelled(struct mt_exchange *exchange)
 {
     struct mt_error err;
-    mt_exchange_count_rejection(exchange, has_left(exchange) ? MT_REJECTED_CLIENT_GONE
-                                                             : MT_REJECTED_DRAINING);
+    mt_exchange_count_rejection(exchange, why_stopped(exchange) == MT_STOP_LEFT
+                                              ? MT_REJECTED_CLIENT_GONE
+                                              : MT_REJECTED_DRAINING);
     mt_fail(&err, MT_CANCELLED, "the server is shutting down");
     exchange->request.reply.close = true;
     mt_reply_failure(&exchange->request.reply, &err);
 }
 
-void mt_exchange_fail_job(struct mt_exchange *exchange)
+static void fail_job(struct mt_exchange *exchange)
 {
     if (exchange->job_status == MT_TIMEOUT)
         fail_late(exchange);
@@ -104,7 +105,7 @@ static void fail_load(struct mt_exchange *exchange)
     mt_reply_failure(&exchange->request.reply, &err);
 }
 
-void mt_exchange_fail_wait(struct mt_exchange *exchange, const struct mt_error *err)
+static void fail_wait(struct mt_exchange *exchange, const struct mt_error *err)
 {
     if (err->status == MT_TIMEOUT) {
         fail_late(exchange);
@@ -151,7 +152,7 @@ enum mt_status mt_request_add_sentence(struct mt_request *request, struct mt_sen
 static size_t queue_share(const struct mt_exchange *exchange)
 {
     const struct mt_settings *settings = exchange->request.service->settings;
-    const struct mt_address *peer = mt_connection_address(exchange->slot);
+    const struct mt_address *peer = &exchange->peer;
     bool is_local =
         exchange->request.access.client == mt_address_client(peer) && mt_address_is_loopback(peer);
     if (settings->max_client_sentences > 0)
@@ -182,8 +183,10 @@ static enum mt_status check_sentences(const struct mt_request *request, size_t n
     return MT_OK;
 }
 
-enum mt_status mt_exchange_choose(struct mt_exchange *exchange, struct mt_served_model **out,
-                                  struct mt_error *err)
+/* Asks the handler for the next round. *out NULL: there is none, and the model of the last one
+ * stays; else request.model is that one where it was to be had at once, or NULL. */
+static enum mt_status choose(struct mt_exchange *exchange, struct mt_served_model **out,
+                             struct mt_error *err)
 {
     struct mt_request *request = &exchange->request;
     *out = NULL;
@@ -217,7 +220,8 @@ static void record_model(struct mt_exchange *exchange, const char *id)
     pthread_mutex_unlock(&exchange->mutex);
 }
 
-enum mt_status mt_exchange_begin_round(struct mt_exchange *exchange, struct mt_error *err)
+/* Has the handler add the round's sentences, and describes them as a job. */
+static enum mt_status prepare_round(struct mt_exchange *exchange, struct mt_error *err)
 {
     struct mt_request *request = &exchange->request;
     size_t n_expected = n_continued(exchange);
@@ -244,67 +248,7 @@ enum mt_status mt_exchange_begin_round(struct mt_exchange *exchange, struct mt_e
     return status;
 }
 
-/* ---- what is waited for ---- */
-
-/* From now on a client that leaves is noticed. Before the wait begins, because it may end at once,
- * and the exchange with it; behind the head of a streamed reply nothing may be slipped in to find
- * out. */
-static void watch_client(struct mt_exchange *exchange)
-{
-    if (!exchange->is_streaming)
-        mt_connections_watch_work(exchange->http->connections, exchange->slot,
-                                  exchange->is_http_1_1);
-}
-
-enum mt_status mt_exchange_run_job(struct mt_exchange *exchange,
-                                   void (*on_done)(struct mt_job *job, enum mt_status status),
-                                   struct mt_error *err)
-{
-    exchange->job.on_done = on_done;
-    watch_client(exchange);
-    pthread_mutex_lock(&exchange->mutex); /* on_done takes it, so it comes after this */
-    enum mt_status status =
-        exchange->is_cancelled
-            ? mt_fail(err, MT_CANCELLED, "the server is shutting down")
-            : mt_engine_submit(exchange->request.model->engine, &exchange->job, err);
-    if (!status)
-        exchange->holder = WITH_ENGINE;
-    pthread_mutex_unlock(&exchange->mutex);
-    return status;
-}
-
-enum mt_status
-mt_exchange_wait_for_model(struct mt_exchange *exchange, struct mt_served_model *served,
-                           void (*on_done)(struct mt_model_wait *wait, enum mt_status status),
-                           struct mt_error *err)
-{
-    exchange->awaited = served;
-    watch_client(exchange);
-    exchange->wait = (struct mt_model_wait){
-        .deadline_ns = exchange->deadline_ns, .user = exchange, .on_done = on_done};
-    pthread_mutex_lock(&exchange->mutex);
-    enum mt_status status = exchange->is_cancelled
-                                ? mt_fail(err, MT_CANCELLED, "the server is shutting down")
-                                : mt_served_model_wait(served, &exchange->wait, err);
-    if (!status)
-        exchange->holder = WITH_MODEL_HOST;
-    pthread_mutex_unlock(&exchange->mutex);
-    return status;
-}
-
-bool mt_exchange_stop_waiting(struct mt_exchange *exchange)
-{
-    if (exchange->holder == WITH_ENGINE)
-        mt_engine_cancel(exchange->request.model->engine, &exchange->job);
-    if (exchange->holder != WITH_MODEL_HOST ||
-        !mt_served_model_stop_waiting(exchange->awaited, &exchange->wait))
-        return false;
-    exchange->wait_status = mt_fail(&exchange->wait.err, MT_CANCELLED, "nobody waits for it");
-    exchange->holder = WITH_TEXT_THREADS;
-    return true;
-}
-
-/* ---- the text threads ---- */
+/* ---- text threads ---- */
 
 static void run_step(struct mt_text_task *task)
 {
@@ -313,7 +257,8 @@ static void run_step(struct mt_text_task *task)
     exchange->step(exchange);
 }
 
-void mt_exchange_submit_step(struct mt_exchange *exchange, mt_exchange_step *step, bool is_ending)
+/* Has a text thread do the step. is_ending: it lets memory go (text_threads.h). */
+static void submit_step(struct mt_exchange *exchange, mt_exchange_step *step, bool is_ending)
 {
     exchange->step = step;
     exchange->task.run = run_step;
@@ -323,44 +268,69 @@ void mt_exchange_submit_step(struct mt_exchange *exchange, mt_exchange_step *ste
     mt_text_threads_submit(exchange->http->options.text_threads, &exchange->task);
 }
 
-/* The reply is complete: the connection goes on. After leave_work nobody cancels, and after resume
- * the exchange may be gone; libmicrohttpd goes when no work is counted, so that comes last. */
-static void respond(struct mt_exchange *exchange)
-{
-    struct mt_connections *connections = exchange->http->connections;
-    struct MHD_Connection *connection = exchange->connection;
-    mt_exchange_make_response(exchange);
-    mt_connections_leave_work(connections, exchange->slot, exchange);
-    MHD_resume_connection(connection);
-    mt_connections_count_done(connections);
-}
-
-static void respond_failure(struct mt_exchange *exchange, const struct mt_error *err)
-{
-    mt_reply_failure(&exchange->request.reply, err);
-    respond(exchange);
-}
-
-static void next_round(struct mt_exchange *exchange);
-static void begin_round(struct mt_exchange *exchange);
-static void end_job(struct mt_exchange *exchange);
+static void begin_request(struct mt_exchange *exchange);
 static void end_loading(struct mt_exchange *exchange);
+static void end_job(struct mt_exchange *exchange);
+static void collect(struct mt_exchange *exchange);
+static void end_work(struct mt_exchange *exchange);
+
+/* With the mutex held, like those that follow. From now on a text thread has the exchange. */
+static void work_on(struct mt_exchange *exchange, mt_exchange_step *step, bool is_ending)
+{
+    exchange->state = MT_WORKING;
+    submit_step(exchange, step, is_ending);
+}
+
+void mt_exchange_go_on(struct mt_exchange *exchange)
+{
+    struct mt_exchange_stream *stream = &exchange->stream;
+    bool has_ended = exchange->state == MT_RESTING;
+    bool is_due = has_ended || (exchange->state == MT_DECODING && stream->has_news);
+    if (!is_due || (!mt_exchange_is_sent(exchange) && exchange->stop == MT_GO_ON))
+        return;
+    stream->has_news = false;
+    exchange->state = has_ended ? MT_WORKING : MT_COLLECTING;
+    submit_step(exchange, has_ended ? end_job : collect, true);
+}
+
+/* ---- what is waited for ---- */
 
 /* By a worker's thread. */
-static void job_done(struct mt_job *job, enum mt_status status)
+static void on_progress(struct mt_job *job)
 {
     struct mt_exchange *exchange = job->user;
     pthread_mutex_lock(&exchange->mutex);
-    exchange->job_status = status;
-    exchange->holder = WITH_TEXT_THREADS;
-    mt_exchange_account(exchange, job);
+    exchange->stream.has_news = true;
+    mt_exchange_go_on(exchange);
     pthread_mutex_unlock(&exchange->mutex);
-    /* While nobody else wants the worker, it puts a short reply together itself: that saves waking
-     * another thread. Behind either call the exchange may be gone. */
-    if (job->was_last && job->n_sentences == 1 && !exchange->task.is_long)
+}
+
+/* By a worker's thread. While nobody else wants the worker, it puts a short reply together itself:
+ * that saves waking another thread. */
+static void job_done(struct mt_job *job, enum mt_status status)
+{
+    struct mt_exchange *exchange = job->user;
+    bool is_at_once = false;
+    pthread_mutex_lock(&exchange->mutex);
+    exchange->job_status = status;
+    mt_account_add(&exchange->record.account, job);
+    if (exchange->state == MT_COLLECTING) {
+        exchange->state = MT_WORKING;
+    } else if (exchange->state == MT_ENDING) {
+        work_on(exchange, end_work, true);
+    } else if (exchange->stream.is_open) {
+        exchange->state = MT_RESTING;
+        mt_exchange_go_on(exchange);
+    } else {
+        is_at_once = job->was_last && job->n_sentences == 1 && !exchange->task.is_long;
+        if (is_at_once)
+            exchange->state = MT_WORKING;
+        else
+            work_on(exchange, end_job, true);
+    }
+    pthread_mutex_unlock(&exchange->mutex);
+    if (is_at_once)
         end_job(exchange);
-    else
-        mt_exchange_submit_step(exchange, end_job, true);
 }
 
 /* By a thread of the models' host. */
@@ -370,33 +340,120 @@ static void model_done(struct mt_model_wait *wait, enum mt_status status)
     pthread_mutex_lock(&exchange->mutex);
     exchange->wait_status = status;
     exchange->request.model = wait->model;
-    exchange->holder = WITH_TEXT_THREADS;
+    work_on(exchange, end_loading, false);
     pthread_mutex_unlock(&exchange->mutex);
-    mt_exchange_submit_step(exchange, end_loading, false); /* likewise */
 }
 
-void mt_exchange_cancel(struct mt_exchange *exchange, bool has_left)
+/* Hands the job to the engine, or the wait for the model to its host. MT_CANCELLED also where the
+ * work was cancelled. After MT_OK the exchange is out of our hands. */
+static enum mt_status run_job(struct mt_exchange *exchange, struct mt_error *err)
+{
+    bool is_streamed = exchange->request.is_streamed;
+    exchange->job.on_done = job_done;
+    exchange->job.on_progress = is_streamed ? on_progress : NULL;
+    pthread_mutex_lock(&exchange->mutex); /* on_done takes it, so it comes after this */
+    enum mt_status status =
+        exchange->stop != MT_GO_ON
+            ? mt_fail(err, MT_CANCELLED, "the server is shutting down")
+            : mt_engine_submit(exchange->request.model->engine, &exchange->job, err);
+    if (!status) {
+        exchange->state = MT_DECODING;
+        if (is_streamed && !exchange->stream.is_open)
+            mt_exchange_return(exchange); /* the head can leave */
+        exchange->stream.is_open = is_streamed;
+    }
+    pthread_mutex_unlock(&exchange->mutex);
+    return status;
+}
+
+static enum mt_status wait_for_model(struct mt_exchange *exchange, struct mt_served_model *served,
+                                     struct mt_error *err)
+{
+    exchange->awaited = served;
+    exchange->wait = (struct mt_model_wait){
+        .deadline_ns = exchange->deadline_ns, .user = exchange, .on_done = model_done};
+    pthread_mutex_lock(&exchange->mutex);
+    enum mt_status status = exchange->stop != MT_GO_ON
+                                ? mt_fail(err, MT_CANCELLED, "the server is shutting down")
+                                : mt_served_model_wait(served, &exchange->wait, err);
+    if (!status)
+        exchange->state = MT_LOADING;
+    pthread_mutex_unlock(&exchange->mutex);
+    return status;
+}
+
+void mt_exchange_cancel(struct mt_exchange *exchange, enum mt_stop why)
 {
     pthread_mutex_lock(&exchange->mutex);
-    exchange->has_left |= has_left;
-    exchange->is_cancelled = true;
-    bool is_ours = mt_exchange_stop_waiting(exchange);
-    if (exchange->is_streaming) {
-        mt_exchange_stream_news(exchange); /* also where its reader is slow */
-    } else if (is_ours) {
-        mt_exchange_submit_step(exchange, end_loading, false);
-    } else if (exchange->holder == WITH_TEXT_THREADS) {
+    if (exchange->stop < why)
+        exchange->stop = why;
+    switch (exchange->state) {
+    case MT_LOADING:
+        if (!mt_served_model_stop_waiting(exchange->awaited, &exchange->wait))
+            break; /* model_done is about to be called */
+        exchange->wait_status = mt_fail(&exchange->wait.err, MT_CANCELLED, "nobody waits for it");
+        work_on(exchange, end_loading, false);
+        break;
+    case MT_DECODING:
+    case MT_COLLECTING:
+    case MT_ENDING:
+        mt_engine_cancel(exchange->request.model->engine, &exchange->job);
+        break;
+    case MT_WORKING:
         mt_text_threads_hurry(exchange->http->options.text_threads, &exchange->task);
+        break;
+    case MT_RESTING:
+        mt_exchange_go_on(exchange);
+        break;
+    default:
+        break;
     }
     pthread_mutex_unlock(&exchange->mutex);
 }
 
-static bool is_cancelled(struct mt_exchange *exchange)
+/* ---- the end of the work ---- */
+
+/* Nothing is needed any more but what has to be sent. */
+static void end_work(struct mt_exchange *exchange)
+{
+    mt_exchange_settle(exchange);
+    pthread_mutex_lock(&exchange->mutex);
+    exchange->state = MT_DONE;
+    mt_exchange_return(exchange);
+    pthread_mutex_unlock(&exchange->mutex);
+}
+
+/* The last of a stream has been said, while its job may still run: then it is told to end. */
+static void end_stream(struct mt_exchange *exchange)
 {
     pthread_mutex_lock(&exchange->mutex);
-    bool is = exchange->is_cancelled;
+    bool runs = exchange->state == MT_COLLECTING;
+    if (runs) {
+        exchange->state = MT_ENDING;
+        mt_engine_cancel(exchange->request.model->engine, &exchange->job);
+        mt_exchange_return(exchange);
+    }
     pthread_mutex_unlock(&exchange->mutex);
-    return is;
+    if (!runs)
+        end_work(exchange);
+}
+
+/* The reply is complete. */
+static void respond(struct mt_exchange *exchange)
+{
+    if (exchange->stream.is_open) {
+        mt_exchange_say_last(exchange);
+        end_stream(exchange);
+        return;
+    }
+    mt_exchange_make_response(exchange);
+    end_work(exchange);
+}
+
+static void respond_failure(struct mt_exchange *exchange, const struct mt_error *err)
+{
+    mt_reply_failure(&exchange->request.reply, err);
+    respond(exchange);
 }
 
 /* ---- from round to round ---- */
@@ -411,25 +468,38 @@ static void finish_request(struct mt_exchange *exchange)
         request->reply.code = 200;
 }
 
-static void stream_reply(struct mt_exchange *exchange)
+/* Has what was said sent; then the text threads go on. has_more: there may be more to say at once. */
+static void rest(struct mt_exchange *exchange, bool has_more)
 {
-    struct mt_error err;
-    if (mt_exchange_stream_begin(exchange, &err) == MT_OK)
-        return;
-    mt_exchange_refuse_job(exchange, &err);
-    respond(exchange);
+    struct mt_exchange_stream *stream = &exchange->stream;
+    pthread_mutex_lock(&exchange->mutex);
+    exchange->state = exchange->state == MT_COLLECTING ? MT_DECODING : MT_RESTING;
+    if (!stream->is_open || !mt_exchange_is_sent(exchange))
+        mt_exchange_return(exchange);
+    stream->is_open = true;
+    stream->has_news |= has_more;
+    mt_exchange_go_on(exchange);
+    pthread_mutex_unlock(&exchange->mutex);
 }
 
 static void run_sentences(struct mt_exchange *exchange)
 {
+    struct mt_request *request = &exchange->request;
     struct mt_error err;
-    if (exchange->request.is_streamed) {
-        stream_reply(exchange);
+    bool begins = request->is_streamed && !exchange->stream.is_open;
+    if (begins && mt_exchange_open_stream(exchange, &err) != MT_OK) {
+        respond_failure(exchange, &err);
         return;
     }
-    if (mt_exchange_run_job(exchange, job_done, &err) == MT_OK)
+    if (request->n_sentences == 0) {
+        rest(exchange, false);
         return;
-    mt_exchange_refuse_job(exchange, &err);
+    }
+    if (run_job(exchange, &err) == MT_OK)
+        return;
+    if (begins)
+        mt_exchange_drop_stream(exchange);
+    refuse_job(exchange, &err);
     respond(exchange);
 }
 
@@ -438,13 +508,13 @@ static bool run_round(struct mt_exchange *exchange)
 {
     struct mt_request *request = &exchange->request;
     struct mt_error err;
-    if (mt_exchange_begin_round(exchange, &err) != MT_OK)
+    if (prepare_round(exchange, &err) != MT_OK)
         respond_failure(exchange, &err);
     else if (request->reply.code != 0)
         respond(exchange);
     else if (request->n_sentences == 0 && !request->is_streamed)
         return false;
-    else if (mt_exchange_refuse_damaged(exchange))
+    else if (refuse_damaged(exchange))
         respond(exchange);
     else
         run_sentences(exchange);
@@ -454,9 +524,9 @@ static bool run_round(struct mt_exchange *exchange)
 static void load_model(struct mt_exchange *exchange, struct mt_served_model *served)
 {
     struct mt_error err;
-    if (mt_exchange_wait_for_model(exchange, served, model_done, &err) == MT_OK)
+    if (wait_for_model(exchange, served, &err) == MT_OK)
         return;
-    mt_exchange_fail_wait(exchange, &err);
+    fail_wait(exchange, &err);
     respond(exchange);
 }
 
@@ -466,12 +536,14 @@ static void next_round(struct mt_exchange *exchange)
     do {
         struct mt_served_model *served;
         struct mt_error err;
-        if (mt_exchange_choose(exchange, &served, &err) != MT_OK) {
+        if (choose(exchange, &served, &err) != MT_OK) {
             respond_failure(exchange, &err);
             return;
         }
-        if (request->reply.code == 0 && !served && request->is_streamed) {
-            stream_reply(exchange);
+        if (request->reply.code == 0 && !served && request->is_streamed &&
+            !exchange->stream.is_open) {
+            request->n_sentences = 0;
+            run_sentences(exchange);
             return;
         }
         if (request->reply.code == 0 && !served)
@@ -487,16 +559,10 @@ static void next_round(struct mt_exchange *exchange)
     } while (!run_round(exchange));
 }
 
-static void begin_round(struct mt_exchange *exchange)
-{
-    if (!run_round(exchange))
-        next_round(exchange);
-}
-
 /* Whether the request should not begin what it waited for; the reply says why, then. */
 static bool is_too_late(struct mt_exchange *exchange)
 {
-    if (is_cancelled(exchange))
+    if (why_stopped(exchange) != MT_GO_ON)
         mt_exchange_fail_cancelled(exchange);
     else if (mt_now_ns() >= exchange->deadline_ns)
         fail_late(exchange);
@@ -508,23 +574,45 @@ static bool is_too_late(struct mt_exchange *exchange)
 static void end_loading(struct mt_exchange *exchange)
 {
     if (exchange->wait_status)
-        mt_exchange_fail_wait(exchange, &exchange->wait.err);
+        fail_wait(exchange, &exchange->wait.err);
     else if (!is_too_late(exchange)) {
-        begin_round(exchange);
+        if (!run_round(exchange))
+            next_round(exchange);
         return;
     }
     respond(exchange);
 }
 
-/* What has been decoded is put together even where the server ends, but not for nobody. */
+/* While sentences are decoded. */
+static void collect(struct mt_exchange *exchange)
+{
+    struct mt_error err;
+    bool has_more;
+    if (refuse_damaged(exchange))
+        respond(exchange);
+    else if (mt_exchange_collect(exchange, &has_more, &err) != MT_OK)
+        respond_failure(exchange, &err);
+    else
+        rest(exchange, has_more);
+}
+
+/* What has been decoded is put together even where the server ends, but not for nobody. What is
+ * certain is said of a streamed reply before another round begins. */
 static void end_job(struct mt_exchange *exchange)
 {
-    if (!exchange->job_status && has_left(exchange))
+    struct mt_error err;
+    bool has_more = false;
+    if (!exchange->job_status && why_stopped(exchange) == MT_STOP_LEFT)
         exchange->job_status = MT_CANCELLED;
     if (exchange->job_status)
-        mt_exchange_fail_job(exchange);
-    else if (!mt_exchange_refuse_damaged(exchange)) {
-        next_round(exchange);
+        fail_job(exchange);
+    else if (!refuse_damaged(exchange)) {
+        if (exchange->stream.is_open && mt_exchange_collect(exchange, &has_more, &err) != MT_OK)
+            respond_failure(exchange, &err);
+        else if (has_more)
+            rest(exchange, true);
+        else
+            next_round(exchange);
         return;
     }
     respond(exchange);
@@ -579,14 +667,20 @@ static void run_begin(void *exchange)
     begin_request(exchange);
 }
 
+static bool is_long(const struct mt_exchange *exchange)
+{
+    return exchange->body.length + strlen(exchange->query) > MAX_SHORT_BYTES;
+}
+
+bool mt_exchange_takes_long(const struct mt_exchange *exchange)
+{
+    return exchange->route->handler->choose || is_long(exchange);
+}
+
 void mt_exchange_begin_work(struct mt_exchange *exchange)
 {
-    size_t n_bytes = exchange->body.length + strlen(exchange->query);
-    exchange->task.is_long = n_bytes > MAX_SHORT_BYTES;
-    if (exchange->task.is_long) /* it may wait for a while */
-        watch_client(exchange);
-    else if (exchange->route->handler->choose &&
-             mt_engine_lend_thread(exchange->request.service->engine, run_begin, exchange))
-        return;
-    mt_exchange_submit_step(exchange, begin_request, false);
+    exchange->task.is_long = is_long(exchange);
+    if (exchange->task.is_long || !exchange->route->handler->choose ||
+        !mt_engine_lend_thread(exchange->request.service->engine, run_begin, exchange))
+        submit_step(exchange, begin_request, false);
 }

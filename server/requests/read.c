@@ -1,4 +1,4 @@
-#include "server/requests/exchange_state.h"
+#include "server/requests/exchange.h"
 
 #include "base/clock.h"
 #include "config/settings.h"
