@@ -5,6 +5,7 @@
 #include "base/text.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -75,8 +76,10 @@ static enum mt_status take_u32(struct reader *r, uint32_t *out)
 {
     const unsigned char *bytes = NULL;
     enum mt_status status = take(r, sizeof *out, &bytes);
-    if (!status)
+    if (!status) {
         memcpy(out, bytes, sizeof *out);
+        *out = le32toh(*out);
+    }
     return status;
 }
 
@@ -89,6 +92,7 @@ static enum mt_status take_string(struct reader *r, const char **out)
     if (status)
         return status;
     memcpy(&length, bytes, sizeof length);
+    length = le16toh(length);
     if (length > MT_CTRANSLATE2_MAX_NAME_BYTES)
         return mt_fail(r->err, MT_LIMIT, "%s: a name of %u bytes, expected at most %d",
                        r->file->path, (unsigned)length, MT_CTRANSLATE2_MAX_NAME_BYTES);
@@ -447,20 +451,20 @@ const struct mt_ctranslate2_variable *mt_ctranslate2_find(const struct mt_ctrans
 static float f32_at(const struct mt_ctranslate2_variable *variable, size_t index)
 {
     float number;
-    memcpy(&number, variable->bytes + index * sizeof number, sizeof number);
+    mt_widen_f32(MT_F32, variable->bytes + index * sizeof number, 1, &number);
     return number;
 }
 
 static int16_t i16_at(const unsigned char *bytes, size_t index)
 {
-    int16_t number;
+    uint16_t number;
     memcpy(&number, bytes + index * sizeof number, sizeof number);
-    return number;
+    return (int16_t)le16toh(number);
 }
 
 bool mt_ctranslate2_scalar(const struct mt_ctranslate2_variable *variable, double *out)
 {
-    int32_t integer;
+    uint32_t integer;
     float number;
     if (variable->n_elements != 1)
         return false;
@@ -473,7 +477,7 @@ bool mt_ctranslate2_scalar(const struct mt_ctranslate2_variable *variable, doubl
         return true;
     case MT_I32:
         memcpy(&integer, variable->bytes, sizeof integer);
-        *out = integer;
+        *out = (int32_t)le32toh(integer);
         return true;
     default:
         mt_widen_f32(variable->dtype, variable->bytes, 1, &number);
@@ -523,15 +527,16 @@ enum mt_status mt_ctranslate2_copy(const struct mt_ctranslate2 *file,
         memcpy(out, variable->bytes + first * row_bytes, n * row_bytes);
         return MT_OK;
     }
-    float *to = out;
-    for (size_t row = first; row < first + n; row++, to += n_columns) {
+    unsigned char *to = out;
+    for (size_t row = first; row < first + n; row++) {
         const unsigned char *from = variable->bytes + row * row_bytes;
         float scale = 0;
         enum mt_status status = scale_of_row(file, variable, row, &scale, err);
         if (status)
             return status;
-        for (size_t i = 0; i < n_columns; i++)
-            to[i] = (float)(variable->dtype == MT_I8 ? (int8_t)from[i] : i16_at(from, i)) / scale;
+        for (size_t i = 0; i < n_columns; i++, to += sizeof(float))
+            mt_store_f32(
+                (float)(variable->dtype == MT_I8 ? (int8_t)from[i] : i16_at(from, i)) / scale, to);
     }
     return MT_OK;
 }

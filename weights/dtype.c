@@ -1,6 +1,7 @@
 #include "weights/dtype.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -89,7 +90,7 @@ static void widen_f16_portable(const unsigned char *restrict in, size_t n, float
     for (size_t i = 0; i < n; i++) {
         uint16_t half;
         memcpy(&half, in + 2 * i, sizeof half);
-        out[i] = mt_f16_to_f32(half);
+        out[i] = mt_f16_to_f32(le16toh(half));
     }
 }
 
@@ -138,7 +139,16 @@ static void widen_bf16(const unsigned char *restrict in, size_t n, float *restri
     for (size_t i = 0; i < n; i++) {
         uint16_t upper;
         memcpy(&upper, in + 2 * i, sizeof upper);
-        out[i] = float_from_bits((uint32_t)upper << 16);
+        out[i] = float_from_bits((uint32_t)le16toh(upper) << 16);
+    }
+}
+
+static void read_f32(const unsigned char *restrict in, size_t n, float *restrict out)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, in + sizeof bits * i, sizeof bits);
+        out[i] = float_from_bits(le32toh(bits));
     }
 }
 
@@ -149,8 +159,16 @@ void mt_widen_f32(enum mt_dtype dtype, const void *restrict in, size_t n, float 
         widen_f16(in, n, out);
     else if (dtype == MT_BF16)
         widen_bf16(in, n, out);
+    else if (!MT_IS_LITTLE_ENDIAN)
+        read_f32(in, n, out);
     else if (n)
         memcpy(out, in, n * sizeof *out);
+}
+
+void mt_store_f32(float value, void *out)
+{
+    uint32_t bits = htole32(bits_from_float(value));
+    memcpy(out, &bits, sizeof bits);
 }
 
 /* Of a block, so that the compiler can look at many numbers at once: the comparison of bits needs
@@ -158,11 +176,11 @@ void mt_widen_f32(enum mt_dtype dtype, const void *restrict in, size_t n, float 
  * and took eight times as long. */
 static bool is_finite_32(const unsigned char *numbers, size_t n, uint32_t exponent)
 {
-    uint32_t n_bad = 0;
+    uint32_t n_bad = 0, little = htole32(exponent);
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
         memcpy(&bits, numbers + i * sizeof bits, sizeof bits);
-        n_bad += (bits & exponent) == exponent;
+        n_bad += (bits & little) == little;
     }
     return n_bad == 0;
 }
@@ -170,10 +188,11 @@ static bool is_finite_32(const unsigned char *numbers, size_t n, uint32_t expone
 static bool is_finite_16(const unsigned char *numbers, size_t n, uint16_t exponent)
 {
     unsigned n_bad = 0;
+    uint16_t little = htole16(exponent);
     for (size_t i = 0; i < n; i++) {
         uint16_t bits;
         memcpy(&bits, numbers + i * sizeof bits, sizeof bits);
-        n_bad += (bits & exponent) == exponent;
+        n_bad += (bits & little) == little;
     }
     return n_bad == 0;
 }

@@ -1,6 +1,6 @@
 /*
  * Number formats of tensors in files, and widening to fp32. F32, F16 (IEEE 754 binary16) and BF16
- * (the upper half of an fp32) are little-endian in files, as on the machines we run on.
+ * (the upper half of an fp32) are little-endian in files, which most machines use in place.
  */
 #ifndef MT_WEIGHTS_DTYPE_H
 #define MT_WEIGHTS_DTYPE_H
@@ -29,6 +29,9 @@ const char *mt_dtype_name(enum mt_dtype dtype);
 
 size_t mt_dtype_bytes(enum mt_dtype dtype);
 
+/* Whether this machine's numbers are as those in files. */
+#define MT_IS_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
 /* n numbers of dtype MT_F32, MT_F16 or MT_BF16 at in (any alignment) to fp32. Exact. in and out do
  * not overlap. Uses the CPU's conversion instructions where it has them. */
 void mt_widen_f32(enum mt_dtype dtype, const void *restrict in, size_t n, float *restrict out);
@@ -36,6 +39,9 @@ void mt_widen_f32(enum mt_dtype dtype, const void *restrict in, size_t n, float 
 /* The first of n numbers that is infinite or NaN: its index, or n. dtype MT_F32, MT_F16 or MT_BF16,
  * at any alignment. */
 size_t mt_find_not_finite(enum mt_dtype dtype, const void *numbers, size_t n);
+
+/* One fp32 into a file. */
+void mt_store_f32(float value, void *out);
 
 /* One number to or from binary16, round to nearest even, NaN stays NaN,
  * too large becomes infinity. */

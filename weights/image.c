@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -130,7 +131,7 @@ enum mt_status mt_image_allocate(struct mt_image *image, struct mt_error *err)
     enum mt_status status = close_header(image, err);
     if (status)
         return status;
-    uint64_t header_bytes = image->header.length;
+    uint64_t header_bytes = htole64(image->header.length);
     image->data_start = sizeof header_bytes + image->header.length;
     if (!mt_size_add(image->data_start, image->data_bytes, &image->n_bytes))
         return mt_fail(err, MT_LIMIT, "image: %zu bytes of tensors overflow the address space",
@@ -140,8 +141,7 @@ enum mt_status mt_image_allocate(struct mt_image *image, struct mt_error *err)
     if (bytes == MAP_FAILED)
         return mt_fail_memory(err, image->n_bytes, "image");
     image->bytes = bytes;
-    memcpy(image->bytes, &header_bytes,
-           sizeof header_bytes); /* little-endian, as every machine we run on */
+    memcpy(image->bytes, &header_bytes, sizeof header_bytes);
     memcpy(image->bytes + sizeof header_bytes, image->header.bytes, image->header.length);
     return MT_OK;
 }

@@ -30,7 +30,7 @@ MT_MUST_CHECK enum mt_status mt_image_add(struct mt_image *image, const char *na
 /* Writes the header; the data start zeroed. */
 MT_MUST_CHECK enum mt_status mt_image_allocate(struct mt_image *image, struct mt_error *err);
 
-/* Where to fill in a tensor's numbers. */
+/* Where to fill in a tensor's numbers, little-endian as in every such file (dtype.h). */
 void *mt_image_data(struct mt_image *image, size_t index);
 
 /* The whole file, borrowed. */

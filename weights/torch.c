@@ -5,6 +5,7 @@
 #include "weights/pickle.h"
 #include "weights/zip.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +154,7 @@ static enum mt_status place_storage(struct reader *r, const struct mt_pickle_val
     if (r->length - *at < sizeof n_elements)
         return fail(r, "it ends in the middle of a storage");
     memcpy(&n_elements, r->bytes + *at, sizeof n_elements);
+    n_elements = le64toh(n_elements);
     *at += sizeof n_elements;
     if (n_elements != (uint64_t)storage->n_elements)
         return mt_fail(r->err, MT_FORMAT,

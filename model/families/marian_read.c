@@ -293,7 +293,7 @@ static void fill_pair(const struct pair *pair, struct mt_image *image)
     else if (a->n_bytes)
         memcpy(to, a->data, a->n_bytes);
     if (a->is_quantized)
-        memcpy(mt_image_data(image, pair->scale_index), &a->scale, sizeof a->scale);
+        mt_store_f32(a->scale, mt_image_data(image, pair->scale_index));
 }
 
 static void fill(const struct list *list, struct mt_image *image)

@@ -131,7 +131,7 @@ static enum mt_status find_tensor(const struct binder *b, const char *name, stru
 static enum mt_status view(const struct binder *b, const struct mt_tensor *tensor,
                            const float **out)
 {
-    if (tensor->dtype == MT_F32 && mt_tensor_is_aligned(tensor)) {
+    if (MT_IS_LITTLE_ENDIAN && tensor->dtype == MT_F32 && mt_tensor_is_aligned(tensor)) {
         *out = tensor->data;
         return MT_OK;
     }

@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -420,6 +421,17 @@ enum mt_status mt_packed_make(const struct mt_hparams *hparams, const struct mt_
 
 /* --- reading --- */
 
+/* The file has this machine's order of bytes, whichever that is; files of models are little-endian. */
+static size_t find_not_finite(const float *numbers, size_t n)
+{
+    size_t at = 0;
+    if (MT_IS_LITTLE_ENDIAN)
+        return mt_find_not_finite(MT_F32, numbers, n);
+    while (at < n && isfinite(numbers[at]))
+        at++;
+    return at;
+}
+
 static enum mt_status find_tensor(const struct mt_safetensors *file, const struct entry *entry,
                                   const struct tensor_plan *plan, const void **out,
                                   struct mt_error *err)
@@ -441,12 +453,12 @@ static enum mt_status find_tensor(const struct mt_safetensors *file, const struc
     if ((uintptr_t)tensor->data % MT_PACK_K)
         return mt_fail(err, MT_FORMAT, "%s: tensor \"%s\" does not start at a multiple of %d bytes",
                        mt_safetensors_path(file), name, MT_PACK_K);
+    const float *numbers = tensor->data;
     size_t n = tensor->dtype == MT_F32 ? tensor->n_elements : 0;
-    size_t at = mt_find_not_finite(MT_F32, tensor->data, n);
+    size_t at = find_not_finite(numbers, n);
     if (at < n)
         return mt_fail(err, MT_FORMAT, "%s: tensor \"%s\": expected numbers, found %g at index %zu",
-                       mt_safetensors_path(file), name, (double)((const float *)tensor->data)[at],
-                       at);
+                       mt_safetensors_path(file), name, (double)numbers[at], at);
     *out = tensor->data;
     return MT_OK;
 }

@@ -1,7 +1,7 @@
 /*
  * The packed int8 form of a model: one safetensors file with I8 weights in the kernels' layout, F32
  * scales, biases and norms, I32 column sums, and the tables of positions. It is mapped and used in
- * place.
+ * place, so that a machine whose numbers are big-endian has files of its own, and a version that says so.
  *
  * Tensors, for a linear layer NAME: NAME.weight I8 [N/16, K/4, 16, 4], NAME.scale F32 [N], NAME.sum
  * I32 [N], NAME.bias F32 [N], N padded to 16 and K to 64. Query, key and value are one linear, and so are the two of a
@@ -21,7 +21,7 @@
 #include "weights/safetensors.h"
 
 #define MT_PACKED_FORMAT "attentiond-packed"
-#define MT_PACKED_VERSION "3"
+#define MT_PACKED_VERSION (MT_IS_LITTLE_ENDIAN ? "3" : "3, big-endian")
 
 /* Told after each tensor: how much of the work is done. */
 typedef void mt_packed_progress(void *context, size_t n_done, size_t n_total);

@@ -1,5 +1,6 @@
 extern "C" {
 #include "model/tokenizer/spm.h"
+#include "model/tokenizer/spm_check.h"
 }
 
 #include <sentencepiece_processor.h>
@@ -9,6 +10,47 @@ extern "C" {
 #include <string>
 #include <string_view>
 #include <vector>
+
+static void append_field(std::string &message, int number, std::string_view bytes)
+{
+    message.push_back(static_cast<char>(number << 3 | 2));
+    size_t length = bytes.size();
+    for (; length > 127; length >>= 7)
+        message.push_back(static_cast<char>(length | 128));
+    message.push_back(static_cast<char>(length));
+    message.append(bytes);
+}
+
+// On a big-endian machine libsentencepiece 0.1.97 compares the number of the charsmap's trie's bytes with what is there before
+// it turns that number round, and afterwards once more. Of a multiple of 65536 the first is smaller. So the trie is made
+// that long, in an appendix: of a field that is there twice protobuf takes the last.
+static std::string for_big_endian(const char *bytes, size_t length, const char *what)
+{
+    std::string file(bytes, length);
+    struct mt_spm_info info = {};
+    struct mt_error err = {};
+    if (mt_spm_check(bytes, length, what, &info, &err) || !info.charsmap.n_units)
+        return file;
+    const size_t n_bytes = 4 * info.charsmap.n_units,
+                 n_padded = (n_bytes + 0xFFFF) & ~size_t{0xFFFF};
+    std::string charsmap, normalizer;
+    for (int shift = 0; shift < 32; shift += 8)
+        charsmap.push_back(static_cast<char>(n_padded >> shift));
+    charsmap.append(reinterpret_cast<const char *>(info.charsmap.units), n_bytes);
+    charsmap.append(n_padded - n_bytes, '\0');
+    charsmap.append(info.charsmap.replacements, info.charsmap.replacement_bytes);
+    append_field(normalizer, 2, charsmap); // NormalizerSpec.precompiled_charsmap
+    append_field(file, 3, normalizer);     // ModelProto.normalizer_spec
+    return file;
+}
+
+static sentencepiece::util::Status load(sentencepiece::SentencePieceProcessor &processor,
+                                        const char *bytes, size_t length, const char *what)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+               ? processor.LoadFromSerializedProto(std::string_view(bytes, length))
+               : processor.LoadFromSerializedProto(for_big_endian(bytes, length, what));
+}
 
 struct mt_spm {
     sentencepiece::SentencePieceProcessor processor;
@@ -24,7 +66,7 @@ struct mt_spm {
     {
         if (!is_late)
             return processor;
-        std::call_once(once, [this] { late_status = late.LoadFromSerializedProto(file); });
+        std::call_once(once, [this] { late_status = load(late, file.data(), file.size(), ""); });
         return late;
     }
 };
@@ -49,7 +91,7 @@ extern "C" enum mt_status mt_spm_open(const char *bytes, size_t length, const ch
 {
     return guarded(what, err, [&] {
         auto spm = std::make_unique<mt_spm>();
-        auto status = spm->processor.LoadFromSerializedProto(std::string_view(bytes, length));
+        auto status = load(spm->processor, bytes, length, what);
         if (!status.ok())
             return mt_fail(err, MT_FORMAT, "%s: libsentencepiece refuses it: %s", what,
                            status.error_message());
@@ -76,7 +118,7 @@ extern "C" enum mt_status mt_spm_open_for_decoding(const char *bytes, size_t len
         spm->file.reserve(length + sizeof cut_into_characters);
         spm->file.assign(bytes, length);
         spm->file.append(cut_into_characters, sizeof cut_into_characters);
-        if (!spm->processor.LoadFromSerializedProto(spm->file).ok())
+        if (!load(spm->processor, spm->file.data(), spm->file.size(), what).ok())
             return MT_FORMAT;
         spm->file.resize(length);
         spm->is_late = true;
