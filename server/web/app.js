@@ -58,17 +58,20 @@ window.addEventListener("hashchange", async () => {
 
 // Files, chosen or dropped anywhere.
 
-let files;
+let files, earlier = Promise.resolve();
 
-async function translateFiles(chosen) {
-    try {
-        const {Files} = await import("./files.js");
-        files ??= new Files(translator);
-    } catch (error) {
-        translator.fail(error, () => translateFiles(chosen));
-        return;
-    }
-    files.translate(chosen);
+/** In the order in which they come, also those that come before the code is here. */
+function translateFiles(chosen) {
+    earlier = earlier.then(async () => {
+        try {
+            const {Files} = await import("./files.js");
+            files ??= new Files(translator);
+        } catch (error) {
+            translator.fail(error, () => translateFiles(chosen));
+            return;
+        }
+        files.translate(chosen);
+    });
 }
 
 $("#file").addEventListener("click", () => {

@@ -250,15 +250,20 @@ describe("translating", () => {
     });
 });
 
-/** Of the lines between the words of both sides: how many words each runs through, but for its own two. */
+/** Of the lines between the words of both sides: how many words each runs through, but for its own two. Those into another
+ * band run behind the words between. */
 function crossings(page) {
     return page.evaluate(() => {
+        const bands = [...document.querySelectorAll(".band")].map((band) => band.getBoundingClientRect());
+        const bandAt = (y) => bands.findIndex(({top, bottom}) => y >= top && y <= bottom);
         const words = [...document.querySelectorAll(".words .word")].map((word) => word.getBoundingClientRect());
         const box = document.querySelector(".threads").getBoundingClientRect();
         const isIn = (rect, x, y) => x > rect.left && x < rect.right && y > rect.top + 2 && y < rect.bottom - 2;
         return [...document.querySelectorAll(".thread")].map((path) => {
             const length = path.getTotalLength();
             const crossed = new Set();
+            if (bandAt(path.getPointAtLength(0).y + box.top) !== bandAt(path.getPointAtLength(length).y + box.top))
+                return 0;
             for (let i = 1; i < 60; i++) {
                 const {x, y} = path.getPointAtLength((length * i) / 60);
                 words.forEach((rect, k) => isIn(rect, x + box.left, y + box.top) && crossed.add(k));
