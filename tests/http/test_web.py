@@ -99,7 +99,7 @@ class Web(unittest.TestCase):
         for wrong in ("'self'", "example.org", "https://a; script-src *", "https://example.org/course", "*, https://example.org"):
             for verb in ("check-config", "serve"):
                 result = run(verb, "--frame-ancestors", wrong, "--model", "tests/models/en-de")
-                self.assertEqual(result.returncode, 2, wrong)
+                self.assertEqual(result.returncode, 2, f"{verb} {wrong}: {result.stderr}")
                 self.assertRegex(result.stderr, r'frame_ancestors has "[^"]*", expected "\*" alone, or origins')
 
     def test_takes_deep_links_and_head_and_knows_what_is_not_there(self):

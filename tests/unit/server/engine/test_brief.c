@@ -55,7 +55,8 @@ START_TEST(a_brief_job_has_steps_of_its_own_where_these_are_short)
     fake_take_time(0, 0);
     test_expect_decoded(brief);
     ck_assert_uint_ge(n_steps, step_times[_i].n_least);
-    ck_assert_uint_le(n_steps, step_times[_i].n_most + 2);
+    /* What the document does until this thread has a processor comes on top. */
+    ck_assert_uint_le(n_steps, step_times[_i].n_most + 20);
     mt_engine_cancel(test_engine, &document->job);
     test_wait(2);
     test_finish();
