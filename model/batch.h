@@ -77,8 +77,8 @@ size_t mt_batch_n_sentences(const struct mt_batch *batch);
 size_t mt_batch_n_rows(const struct mt_batch *batch);
 
 /* With how many rows a thread that has them in a batch of its own is about as fast as it would be
- * in a team with those that have as many: a number of the model and of this machine's instruction
- * set, at least 1 (mt_cut_rows_apart). */
+ * in a team with those that have as many: a number of the model's shape, at least 1
+ * (mt_cut_rows_apart). */
 size_t mt_batch_rows_apart(const struct mt_batch *batch);
 
 /* Since creation. */

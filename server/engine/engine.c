@@ -30,7 +30,8 @@
 #define RECENT_STEPS 64.0
 #define RECENT_NS (5 * INT64_C(1000000))
 
-/* Longer than a step: the program was stopped, or the machine. */
+/* Longer than a step: the program was stopped, or the machine. A model whose steps take as long keeps
+ * the layout that it is presumed to need. */
 #define STOPPED_NS (500 * INT64_C(1000000))
 
 #define NS_PER_S INT64_C(1000000000)
@@ -207,9 +208,10 @@ size_t mt_engine_load_of(const struct mt_lane *lane, double n_rows, double n_sen
 static void count_time(struct mt_lane *lane)
 {
     int64_t now = mt_now_ns();
-    if (lane->n_sentences && now - lane->changed_ns < STOPPED_NS)
-        lane->work.busy_ns += now - lane->changed_ns;
-    else if (now - lane->changed_ns > RECENT_NS)
+    int64_t passed_ns = now - lane->changed_ns;
+    if (lane->n_sentences)
+        lane->work.busy_ns += passed_ns < STOPPED_NS ? passed_ns : 0;
+    else if (passed_ns > RECENT_NS)
         lane->recent_rows = lane->recent_sentences = 0.0;
     lane->changed_ns = now;
 }

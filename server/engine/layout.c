@@ -25,10 +25,15 @@
 #define STRIKING_GAIN 0.25
 #define CLEAR_PAUSE 4
 
+/* The least number of rows of each size. */
+static const size_t least_rows[MT_LAYOUT_SIZES] = {2, 3, 4, 6, 8, 12, 16, 23, 32, 46, 64};
+
 static size_t size_of(double n_rows)
 {
-    double size = floor(2.0 * log2(n_rows < 2.0 ? 2.0 : n_rows)) - 2.0;
-    return size < MT_LAYOUT_SIZES - 1 ? (size_t)size : MT_LAYOUT_SIZES - 1;
+    size_t size = 0;
+    while (size + 1 < MT_LAYOUT_SIZES && n_rows >= (double)least_rows[size + 1])
+        size++;
+    return size;
 }
 
 void mt_layout_init(struct mt_layout *layout, size_t n_together, size_t n_apart, size_t n_rows)
@@ -40,9 +45,7 @@ void mt_layout_init(struct mt_layout *layout, size_t n_together, size_t n_apart,
 
 size_t mt_layout_rows(const struct mt_layout *layout)
 {
-    if (layout->first_apart == MT_LAYOUT_SIZES)
-        return NEVER_ROWS;
-    return (size_t)ceil(exp2(1.0 + (double)layout->first_apart / 2.0) - 1e-9);
+    return layout->first_apart < MT_LAYOUT_SIZES ? least_rows[layout->first_apart] : NEVER_ROWS;
 }
 
 size_t mt_layout_on_trial(const struct mt_layout *layout)

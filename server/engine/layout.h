@@ -52,7 +52,7 @@ struct mt_layout_result {
 struct mt_layout {
     size_t n_workers[2]; /* that take sentences, by way */
     size_t presumed;     /* the size from which on apart is faster, as long as nothing is known */
-    size_t first_apart;  /* the same, as far as is known */
+    size_t first_apart;  /* the same, as far as is known; MT_LAYOUT_SIZES: never */
     bool is_trial;
     int64_t trial_began_ns;
     struct mt_layout_window window;
@@ -64,7 +64,8 @@ struct mt_layout {
  * which on apart is presumed to be faster. */
 void mt_layout_init(struct mt_layout *layout, size_t n_together, size_t n_apart, size_t n_rows);
 
-/* The least number of rows in all, 2 or more, with which apart is faster as far as is known. */
+/* The least number of rows in all, 2 or more, with which apart is faster as far as is known; more than
+ * an engine has, where it never is. */
 size_t mt_layout_rows(const struct mt_layout *layout);
 
 /* After each step. n_rows: of the lane of late, those that wait included. n_running: its sentences

@@ -1,5 +1,5 @@
 """Makes what is made of the table of request fields, fields.json: fields_table.py OUTPUT makes the C file of its rows
-(fields.h); the API's description (../web/embed.py) and docs/api.md (packaging/api_page.py) take their parts from here.
+(fields.h); the API's description (../web/embed.py) and docs/api.md (packaging/fields_page.py) take their parts from here.
 
 A row is the field's JSON schema and
 

@@ -7,31 +7,20 @@
 #include "server/engine/decode.h"
 #include "server/inspection/inspection_translation.h"
 #include "server/text/direction.h"
+#include "server/text/scripts.h"
 #include "server/text/translation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unicode/uscript.h>
 
 #define MAX_FILE_BYTES ((size_t)8 << 20)
 #define WEIGHTS (MT_TRACE_ENCODER | MT_TRACE_DECODER | MT_TRACE_CROSS)
 
 static bool is_written_without_blanks(uint32_t c)
 {
-    UErrorCode error = U_ZERO_ERROR;
-    switch (uscript_getScript((UChar32)c, &error)) {
-    case USCRIPT_HAN:
-    case USCRIPT_HIRAGANA:
-    case USCRIPT_KATAKANA:
-    case USCRIPT_THAI:
-    case USCRIPT_LAO:
-    case USCRIPT_KHMER:
-    case USCRIPT_MYANMAR:
-        return true;
-    default: /* their marks, and wide forms of others' */
-        return (c >= 0x3000 && c < 0x3100) || (c >= 0xFF00 && c < 0xFF61);
-    }
+    bool is_mark_or_wide = (c >= 0x3000 && c < 0x3100) || (c >= 0xFF00 && c < 0xFF61);
+    return is_mark_or_wide || mt_script_is_unspaced(c);
 }
 
 /* Without the blanks that only part words. */

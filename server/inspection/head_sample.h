@@ -5,7 +5,8 @@
  * A line is a source sentence, where it is known a TAB and its translation (else the model's own is
  * taken), and where that is known another TAB and the alignment of its words, separated by blanks, as
  * pairs "0-0 1-2". Beside a character of a script that is written without blanks (Japanese, Chinese,
- * Thai, ...) a blank of the translation parts words, but is no part of it. Of a file MT_HEAD_SAMPLE_LINES lines are read; empty ones do not count.
+ * Thai, ...) a blank of the translation parts words, but is no part of it. Of a file
+ * MT_HEAD_SAMPLE_LINES lines are read; empty ones do not count.
  *
  * Thread-safety: safe on distinct samples.
  */

@@ -279,3 +279,20 @@ enum mt_status mt_scripts_count_foreign(const char *text, size_t length, const c
         *out = n;
     return status;
 }
+
+bool mt_script_is_unspaced(uint32_t c)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    switch (uscript_getScript((UChar32)c, &status)) {
+    case USCRIPT_HAN:
+    case USCRIPT_HIRAGANA:
+    case USCRIPT_KATAKANA:
+    case USCRIPT_THAI:
+    case USCRIPT_LAO:
+    case USCRIPT_KHMER:
+    case USCRIPT_MYANMAR:
+        return true;
+    default:
+        return false;
+    }
+}

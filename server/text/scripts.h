@@ -11,6 +11,7 @@
 
 #include "server/text/language.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <unicode/uscript.h>
@@ -52,5 +53,8 @@ MT_MUST_CHECK enum mt_status mt_scripts_language(const struct mt_scripts *script
 MT_MUST_CHECK enum mt_status mt_scripts_count_foreign(const char *text, size_t length,
                                                       const char *language, size_t *out,
                                                       struct mt_error *err);
+
+/* Whether the letter is of a script whose words stand without blanks: Chinese, Japanese, Thai, ... */
+bool mt_script_is_unspaced(uint32_t c);
 
 #endif

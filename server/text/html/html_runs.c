@@ -2,12 +2,12 @@
 
 #include "server/text/html/html_text.h"
 #include "server/text/marked.h"
+#include "server/text/scripts.h"
 
 #include <string.h>
 #include <strings.h>
 
 #include <unicode/uchar.h>
-#include <unicode/uscript.h>
 
 /* Tags that may wait for their end: the innermost ones. So deep do pairs nest. */
 #define MAX_OPEN 64
@@ -162,24 +162,6 @@ static bool may_end(uint32_t c)
            type == U_END_PUNCTUATION || type == U_FINAL_PUNCTUATION;
 }
 
-/* Of a script whose words stand without blanks. */
-static bool is_unspaced(uint32_t c)
-{
-    UErrorCode status = U_ZERO_ERROR;
-    switch (uscript_getScript((UChar32)c, &status)) {
-    case USCRIPT_HAN:
-    case USCRIPT_HIRAGANA:
-    case USCRIPT_KATAKANA:
-    case USCRIPT_THAI:
-    case USCRIPT_LAO:
-    case USCRIPT_KHMER:
-    case USCRIPT_MYANMAR:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static struct neighbour look_at(const struct mt_html_pieces *pieces, size_t first)
 {
     const struct mt_html_piece *piece = &pieces->items[first];
@@ -243,7 +225,7 @@ static bool are_two_words(const struct neighbour *a, const struct neighbour *b)
     if (a->is_link && b->is_link)
         return true;
     return a->holds.letters + a->holds.digits > 1 && !u_islower((UChar32)first) &&
-           !is_unspaced(last) && !is_unspaced(first);
+           !mt_script_is_unspaced(last) && !mt_script_is_unspaced(first);
 }
 
 /* Nothing but another text begins so behind a letter or digit: "nameAge", "Price5". */
