@@ -75,12 +75,12 @@ START_TEST(phase_that_takes_too_long_ends_the_connection)
     struct mt_connection *slot = mt_connections_add(fixture.connections, slow.server, NULL);
     struct mt_connection *other = mt_connections_add(fixture.connections, quick.server, NULL);
     struct mt_connection *third = mt_connections_add(fixture.connections, fresh.server, NULL);
+    int64_t began_ns = mt_now_ns();
     mt_connections_enter(fixture.connections, slot, MT_PHASE_HEADER);
     mt_connections_enter(fixture.connections, other, MT_PHASE_HEADER);
-    run_for(fixture.connections, 100);
-    ck_assert(!is_shut(&slow));
     mt_connections_enter(fixture.connections, other, MT_PHASE_WORK);
     ck_assert(becomes_shut(fixture.connections, &slow, 2000));
+    ck_assert_int_ge(mt_now_ns() - began_ns, INT64_C(200000000));
     run_for(fixture.connections, 300);
     ck_assert(!is_shut(&quick));
     ck_assert(!is_shut(&fresh));
@@ -229,11 +229,17 @@ START_TEST(a_silent_stream_is_asked_again_and_again)
     int work;
     fixture.answer = MT_SENT;
     mt_connections_watch(fixture.connections, slot, &work);
+    int64_t longest_ns = 0;
     for (int i = 0; i < 20; i++) { /* one that speaks */
+        int64_t began_ns = mt_now_ns();
         mt_connections_enter(fixture.connections, slot, MT_PHASE_STREAM);
         run_for(fixture.connections, 20);
+        int64_t took_ns = mt_now_ns() - began_ns;
+        longest_ns = took_ns > longest_ns ? took_ns : longest_ns;
     }
-    ck_assert_int_eq(fixture.n_asked, 0);
+    /* On a busy machine it may have been silent for so long that it was rightly asked. */
+    ck_assert(fixture.n_asked == 0 || longest_ns >= INT64_C(250000000));
+    fixture.n_asked = 0;
     for (int i = 0; i < 2000 && fixture.n_asked < 3; i++)
         run_for(fixture.connections, 5);
     ck_assert_int_ge(fixture.n_asked, 3);
@@ -264,7 +270,7 @@ START_TEST(what_sleeps_is_woken_once_by_bytes_and_by_the_end)
 {
     struct fixture fixture;
     struct mt_connections_options options = patient;
-    options.timeout_ms[MT_PHASE_FRESH] = 500;
+    options.timeout_ms[MT_PHASE_HEADER] = 300;
     create(&fixture, options);
     struct pair pair = connect_pair(), other = connect_pair();
     struct mt_connection *slot = mt_connections_add(fixture.connections, pair.server, NULL);
@@ -283,6 +289,7 @@ START_TEST(what_sleeps_is_woken_once_by_bytes_and_by_the_end)
     ck_assert(becomes(&fixture, &fixture.n_woken, 2, 2000));
     /* The end that we make, of a connection that takes too long. */
     struct mt_connection *second = mt_connections_add(fixture.connections, other.server, NULL);
+    mt_connections_enter(fixture.connections, second, MT_PHASE_HEADER);
     mt_connections_sleep(fixture.connections, second, &sleeper);
     ck_assert(becomes(&fixture, &fixture.n_woken, 3, 2000));
     ck_assert(becomes_shut(fixture.connections, &other, 100));
@@ -379,7 +386,7 @@ START_TEST(idle_connections_are_closed_but_not_those_that_speak)
     mt_connections_enter(fixture.connections, slots[2], MT_PHASE_BODY);
     ck_assert_int_eq(send(speaking.client, "G", 1, 0), 1);
     sleep_ms(50);
-    mt_connections_close_idle(fixture.connections, 1000);
+    mt_connections_close_idle(fixture.connections, LONG_MS);
     ck_assert(!is_shut(&idle));
     mt_connections_close_idle(fixture.connections, 20);
     ck_assert(becomes_shut(fixture.connections, &idle, 1000));

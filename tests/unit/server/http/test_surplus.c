@@ -1,5 +1,6 @@
 #include "server/http/connections.h"
 
+#include "base/clock.h"
 #include "server/http/client.h"
 #include "tests/unit/server/http/connection_pairs.h"
 
@@ -7,6 +8,17 @@
 
 /* Longer than a connection that has just become idle is spared. */
 #define IDLE_MS 120
+
+/* The times that connections.c gives an idle connection and a fresh one. A busy machine may let them
+ * go by in the middle of a test, which then cannot tell what it wanted to. */
+#define IDLE_GRACE_MS 100
+#define FRESH_GRACE_MS 1000
+
+static bool has_gone_by(int ms, int64_t since_ns)
+{
+    return mt_now_ns() - since_ns >= ms * INT64_C(1000000);
+}
+
 static const struct mt_connections_options patient = {.max_connections = 4, .max_surplus = 2};
 
 static struct mt_connections *create(const struct mt_connections_options *options)
@@ -69,18 +81,21 @@ START_TEST(room_is_not_made_at_the_cost_of_requests_on_their_way)
     slots[3] = mt_connections_add(connections, pairs[3].server, NULL);
     ck_assert(!mt_connection_surplus(slots[3]));
     ck_assert(becomes_shut(connections, &pairs[1], 1000));
+    int64_t idle_ns = mt_now_ns();
     mt_connections_enter(connections, slots[2], MT_PHASE_IDLE);
     slots[4] = mt_connections_add(connections, pairs[4].server, NULL);
-    ck_assert_int_eq(mt_connection_surplus(slots[4]), MT_SURPLUS_OF_ALL);
-    ck_assert(!is_shut(&pairs[0]) && !is_shut(&pairs[2]));
-    /* But those that have left make room at once. */
-    mt_connections_remove(connections, slots[4]);
-    mt_connections_enter(connections, slots[2], MT_PHASE_IDLE);
-    shutdown(pairs[2].client, SHUT_WR);
-    mt_connections_wait(connections, 50);
-    slots[4] = mt_connections_add(connections, pairs[4].server, NULL);
-    ck_assert(!mt_connection_surplus(slots[4]));
-    ck_assert(becomes_shut(connections, &pairs[2], 1000) && !is_shut(&pairs[0]));
+    if (!has_gone_by(IDLE_GRACE_MS, idle_ns)) {
+        ck_assert_int_eq(mt_connection_surplus(slots[4]), MT_SURPLUS_OF_ALL);
+        ck_assert(!is_shut(&pairs[0]) && !is_shut(&pairs[2]));
+        /* But those that have left make room at once. */
+        mt_connections_remove(connections, slots[4]);
+        mt_connections_enter(connections, slots[2], MT_PHASE_IDLE);
+        shutdown(pairs[2].client, SHUT_WR);
+        mt_connections_wait(connections, 50);
+        slots[4] = mt_connections_add(connections, pairs[4].server, NULL);
+        ck_assert(!mt_connection_surplus(slots[4]));
+        ck_assert(becomes_shut(connections, &pairs[2], 1000) && !is_shut(&pairs[0]));
+    }
     for (size_t i = 0; i < 5; i++)
         mt_connections_remove(connections, slots[i]);
     mt_connections_destroy(connections);
@@ -175,6 +190,7 @@ START_TEST(the_client_that_has_most_makes_room_for_another)
     struct sockaddr_in crowd = ipv4(HERE), other = ipv4(HERE + 1);
     struct pair pairs[N];
     struct mt_connection *slots[N];
+    int64_t began_ns = mt_now_ns();
     for (size_t i = 0; i < N; i++) {
         bool is_other = i == 0 || i == N - 1;
         pairs[i] = connect_pair();
@@ -188,8 +204,9 @@ START_TEST(the_client_that_has_most_makes_room_for_another)
         if (i == 0)
             mt_connections_enter(connections, slots[0], MT_PHASE_IDLE);
     }
+    bool is_late = has_gone_by(FRESH_GRACE_MS, began_ns);
     for (size_t i = 0; i < N; i++)
-        ck_assert_int_eq(is_shut(&pairs[i]), i == 2);
+        ck_assert(is_late || is_shut(&pairs[i]) == (i == 2));
     for (size_t i = 0; i < N; i++)
         mt_connections_remove(connections, slots[i]);
     mt_connections_destroy(connections);
@@ -203,13 +220,15 @@ START_TEST(a_crowd_gets_no_room_before_its_time)
     struct pair pairs[5];
     struct mt_connection *slots[5];
     struct mt_connections *connections = create(&patient);
+    int64_t began_ns = mt_now_ns();
     for (size_t i = 0; i < 5; i++) {
         pairs[i] = connect_pair();
         if (i == 4)
             sleep_ms(IDLE_MS);
         slots[i] = mt_connections_add(connections, pairs[i].server, (struct sockaddr *)&crowd);
     }
-    ck_assert_int_eq(mt_connection_surplus(slots[4]), MT_SURPLUS_OF_ALL);
+    ck_assert(has_gone_by(FRESH_GRACE_MS, began_ns) ||
+              mt_connection_surplus(slots[4]) == MT_SURPLUS_OF_ALL);
     for (size_t i = 0; i < 5; i++)
         mt_connections_remove(connections, slots[i]);
     mt_connections_destroy(connections);
@@ -270,10 +289,12 @@ START_TEST(a_head_that_does_not_come_makes_room)
     struct mt_connection *slots[3];
     struct mt_connections *connections =
         create(&(struct mt_connections_options){.max_connections = 1, .max_surplus = 4});
+    int64_t began_ns = mt_now_ns();
     slots[0] = mt_connections_add(connections, pairs[0].server, NULL);
     mt_connections_enter(connections, slots[0], MT_PHASE_HEADER);
     slots[1] = mt_connections_add(connections, pairs[1].server, NULL);
-    ck_assert_int_eq(mt_connection_surplus(slots[1]), MT_SURPLUS_OF_ALL);
+    ck_assert(has_gone_by(FRESH_GRACE_MS, began_ns) ||
+              mt_connection_surplus(slots[1]) == MT_SURPLUS_OF_ALL);
     sleep_ms(1100);
     slots[2] = mt_connections_add(connections, pairs[2].server, NULL);
     ck_assert_int_eq(mt_connection_surplus(slots[2]), MT_SURPLUS_NONE);
