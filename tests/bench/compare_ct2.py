@@ -201,6 +201,8 @@ class Attentiond:
         if done.returncode:
             sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stdout}")
         run = json.loads(done.stdout)["runs"][0]
+        if not run["answered"]:
+            sys.exit(f"attentiond answered nothing within {options.seconds} s; --seconds sets a longer time")
         return run["requests_per_second"], run["target_tokens"] / run["answered"]
 
     def peak_bytes(self):

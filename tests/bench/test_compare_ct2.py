@@ -51,7 +51,7 @@ class CompareCt2(unittest.TestCase):
         environment = os.environ | {"PATH": path or f"{self.folder / 'bin'}:{os.environ['PATH']}", "DNNL_MAX_CPU_ISA": "AVX2",
                                     "MKL_ENABLE_INSTRUCTIONS": "AVX2", "OMP_NUM_THREADS": "1"}
         return subprocess.run([sys.executable, "-B", script, "--build", build, "--model", model, "--ct2-model", self.folder,
-                               "--input", self.folder / "text", "--rounds", "1", "--seconds", "0.3", *flags],
+                               "--input", self.folder / "text", "--rounds", "1", "--seconds", "1", *flags],
                               capture_output=True, text=True, timeout=280, check=False, env=environment)
 
     def test_the_rate_is_that_of_warm_batches(self):

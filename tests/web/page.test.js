@@ -109,7 +109,7 @@ describe("translating", () => {
         await visit.context.grantPermissions(["clipboard-read", "clipboard-write"]);
         await visit.open({q: STATION});
         await page.click("#copy");
-        await page.waitForFunction(() => document.querySelector("#copy").textContent === "Copied");
+        await page.waitForFunction(() => document.querySelector("#copy")?.textContent === "Copied");
         await eventually(async () => assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "Wo ist der Bahnhof?"));
     });
 
@@ -291,7 +291,7 @@ describe("looking inside", () => {
             await eventually(async () => assertClose(await tableOf(page), sentence[kind][layer][head], 1e-3));
         }
         await page.selectOption("#head", "mean");
-        await page.waitForFunction(() => /mean of all heads/.test(document.querySelector("#table caption").textContent));
+        await page.waitForFunction(() => /mean of all heads/.test(document.querySelector("#table caption")?.textContent));
         const heads = sentence.decoder[1];
         await eventually(async () => assertClose(await tableOf(page), heads[0].map((row, i) => row.map((_, j) => heads.reduce((sum, one) => sum + one[i][j] / heads.length, 0))), 1e-3));
     });
@@ -347,20 +347,20 @@ describe("looking inside", () => {
         await eventually(async () => assert.ok((await page.textContent("#step .hint")).includes(`Entropy ${(steps[step].entropy / Math.LN2).toFixed(2)} bits`)));
         await visit.shot("next-tokens", "[aria-labelledby=steps-title]");
         await visit.targetWord("gestern").click();
-        await page.waitForFunction(() => /wrote gestern$/.test(document.querySelector("#step h3").textContent));
+        await page.waitForFunction(() => /wrote gestern$/.test(document.querySelector("#step h3")?.textContent));
     });
 
     visiting("shows the positional encoding in both layouts", async (visit, page) => {
         await visit.open({q: STATION, hash: "#view=positions"});
         await visit.linked();
-        await page.waitForFunction(() => /concatenated/.test(document.querySelector(".positions canvas").getAttribute("aria-label")));
+        await page.waitForFunction(() => /concatenated/.test(document.querySelector(".positions canvas")?.getAttribute("aria-label")));
         await eventually(async () => assert.match(await page.textContent("#layout label:has(:checked)"), /\(this model\)/));
         await eventually(async () => assert.ok((await visit.colours(".positions canvas")) > 50));
         await visit.shot("positions", "#viewer");
         await page.check("#layout [value=interleaved]");
-        await page.waitForFunction(() => /interleaved: 64 positions downwards, 256/.test(document.querySelector(".positions canvas").getAttribute("aria-label")));
+        await page.waitForFunction(() => /interleaved: 64 positions downwards, 256/.test(document.querySelector(".positions canvas")?.getAttribute("aria-label")));
         await page.fill("#positions-n", "32");
-        await page.waitForFunction(() => /: 32 positions/.test(document.querySelector(".positions canvas").getAttribute("aria-label")));
+        await page.waitForFunction(() => /: 32 positions/.test(document.querySelector(".positions canvas")?.getAttribute("aria-label")));
         const {name, bytes} = await visit.download("#downloads [data-format=npy]");
         assert.equal(name, "positions-interleaved-32.npy");
         assert.match(bytes.subarray(0, 128).toString("latin1"), /^.NUMPY.*'shape': \(32, 256\)/s);

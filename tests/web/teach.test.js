@@ -92,7 +92,7 @@ describe("copying", () => {
         assert.deepEqual(JSON.parse(run("python3", "-c", `${python}\nprint(json.dumps(reply))`).split("\n")[1]).sentences[0].cross, reply.sentences[0].cross);
 
         await page.selectOption("#head", "mean");
-        await page.waitForFunction(() => /mean of all heads/.test(document.querySelector("#table caption").textContent));
+        await page.waitForFunction(() => /mean of all heads/.test(document.querySelector("#table caption")?.textContent));
         const mean = JSON.parse(run("sh", "-c", await copied(page, "#viewer", "curl"))).sentences[0].cross[0];
         await isShown(Array.isArray(mean[0][0]) ? mean[0] : mean);
 

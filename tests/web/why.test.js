@@ -209,7 +209,7 @@ describe("what if", () => {
         await open(visit, {step: 0, at: 6}, "We sing.");
         await page.click(".what-if summary");
         await page.getByRole("button", {name: "Measure all heads"}).click();
-        await page.waitForFunction(() => /Least/.test(document.querySelector(".what-if [role=status]").textContent));
+        await page.waitForFunction(() => /Least/.test(document.querySelector(".what-if [role=status]")?.textContent));
         const cost = Number((await page.getAttribute("[data-name='cross.1.6']", "title")).split(": ")[1]);
         const total = ({output_tokens: tokens}) => tokens.reduce((sum, {logprob}) => sum + logprob, 0);
         const ids = (await ask({q: "We sing."})).output_tokens.map(({id}) => id);
