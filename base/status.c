@@ -1,5 +1,7 @@
 #include "base/status.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +15,14 @@ static void end_with_ellipsis(char *message, size_t capacity)
     memcpy(message + end, "...", sizeof "...");
 }
 
+/* So would one that a "%.40s" has cut. */
+static void mend_characters(char *message)
+{
+    size_t length = strlen(message), at = 0;
+    while ((at += mt_utf8_valid_prefix(message + at, length - at)) < length)
+        message[at] = '?';
+}
+
 enum mt_status mt_vfail(struct mt_error *err, enum mt_status status, const char *format,
                         va_list args)
 {
@@ -24,6 +34,7 @@ enum mt_status mt_vfail(struct mt_error *err, enum mt_status status, const char 
         snprintf(err->message, sizeof err->message, "(message could not be formatted)");
     else if ((size_t)n >= sizeof err->message)
         end_with_ellipsis(err->message, sizeof err->message);
+    mend_characters(err->message);
     return status;
 }
 

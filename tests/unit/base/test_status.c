@@ -67,6 +67,15 @@ START_TEST(long_messages_are_cut_between_characters)
 }
 END_TEST
 
+START_TEST(messages_are_utf8_whatever_they_quote)
+{
+    struct mt_error err;
+    mt_fail(&err, MT_FORMAT, "<%.4s>, expected <%s>", "\xC3\xA4\xE2\x82\xAC", "\xFF");
+    ck_assert_str_eq(err.message, "<\xC3\xA4?"
+                                  "?>, expected <?>");
+}
+END_TEST
+
 START_TEST(every_status_has_a_name_of_its_own)
 {
     for (int i = MT_OK; i <= MT_MEMORY; i++) {
@@ -86,6 +95,7 @@ Suite *suite_status(void)
     tcase_add_test(tcase, nobody_needs_to_want_the_message);
     tcase_add_test(tcase, context_goes_before_the_message);
     tcase_add_test(tcase, memory_message_names_bytes_and_purpose);
+    tcase_add_test(tcase, messages_are_utf8_whatever_they_quote);
     tcase_add_loop_test(tcase, long_messages_are_cut_between_characters, 0, 4);
     tcase_add_test(tcase, every_status_has_a_name_of_its_own);
     suite_add_tcase(suite, tcase);
