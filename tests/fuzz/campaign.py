@@ -4,6 +4,7 @@
   tests/fuzz/campaign.py build/fuzz                        10 million each, one after the other
   tests/fuzz/campaign.py build/fuzz --runs 100000 json keys
   tests/fuzz/campaign.py build/fuzz --jobs 4 --seconds 600 at most 10 minutes each, four at a time
+  tests/fuzz/campaign.py build/fuzz document:k office:x    of fuzzers of several readers (first.h) one reader each
 
 What was found, and how many executions there have been, is kept in --finds (default: BUILD/finds),
 so that a campaign that was stopped goes on where it was. A fuzzer's row is printed when it is done, the
@@ -36,11 +37,13 @@ CHUNK_RUNS = 500_000
 
 
 class Fuzzer:
-    def __init__(self, program, finds):
-        self.name = program.name.removeprefix("fuzz_")
+    def __init__(self, name, program, finds):
+        self.name = name
         self.program = program
         self.finds = finds / self.name
         self.finds.mkdir(parents=True, exist_ok=True)
+        corpus, _, self.first = name.partition(":")
+        self.corpus = CORPUS / corpus
         self.state_file = finds / f"{self.name}.json"
         self.state = collections.Counter(runs=0, seconds=0, peak_mb=0)
         if self.state_file.exists():
@@ -50,18 +53,21 @@ class Fuzzer:
         return sorted(file.name for file in self.finds.iterdir()
                       if re.match(r"(crash|leak|timeout|oom|slow-unit)-", file.name))
 
-    def run(self, n_runs, seconds):
+    def run(self, n_runs, seconds, timeout):
         """One chunk; False where it ended before it should."""
-        longest = max(file.stat().st_size for file in (CORPUS / self.name).iterdir())
+        longest = max(file.stat().st_size for file in self.corpus.iterdir()
+                      if file.read_bytes()[:1] == self.first.encode() or not self.first)
         length = MAX_LENGTH.get(self.name) or max(USUAL_MAX_LENGTH, longest)
         command = [str(self.program), f"-runs={n_runs}", f"-max_len={length}",
-                   "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1", "-reload=0", "-print_pcs=0",
+                   f"-timeout={timeout}", "-rss_limit_mb=2048", "-print_final_stats=1", "-reload=0", "-print_pcs=0",
                    # Weighing inputs by rare features takes a fifth of the time.
                    "-print_funcs=0", "-entropic=0",
                    f"-seed={self.state['runs'] % 2**31 + 1}", f"-artifact_prefix={self.finds}/"]
         if seconds:
             command.append(f"-max_total_time={seconds}")
-        command += [str(self.finds), str(CORPUS / self.name)]
+        if self.first:
+            command.append(f"--first={self.first}")
+        command += [str(self.finds), str(self.corpus)]
         options = f"{ASAN}:{os.environ.get('ASAN_OPTIONS', '')}"
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
                               env={**os.environ, "ASAN_OPTIONS": options,
@@ -97,15 +103,17 @@ def main():
     parser.add_argument("names", nargs="*", help="which; all by default")
     parser.add_argument("--runs", type=int, default=10_000_000)
     parser.add_argument("--seconds", type=int, default=0, help="for each fuzzer, this time; 0: as long as it takes")
+    parser.add_argument("--timeout", type=int, default=10, help="seconds of one run that are a finding; by the clock")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--finds", type=pathlib.Path)
     arguments = parser.parse_intermixed_args()
     finds = arguments.finds or arguments.build / "finds"
     programs = {path.name.removeprefix("fuzz_"): path for path in sorted((arguments.build / "tests/fuzz").glob("fuzz_*"))
                 if path.is_file()}
-    if missing := sorted(set(arguments.names) - programs.keys()) or (not programs and ["fuzzers"]):
-        parser.error(f"not there: {', '.join(missing)}; build them with ninja -C {arguments.build}")
-    fuzzers = [Fuzzer(path, finds) for name, path in programs.items() if not arguments.names or name in arguments.names]
+    missing = sorted(name for name in arguments.names if name.partition(":")[0] not in programs)
+    if missing or not programs:
+        parser.error(f"not there: {', '.join(missing or ['fuzzers'])}; build them with ninja -C {arguments.build}")
+    fuzzers = [Fuzzer(name, programs[name.partition(":")[0]], finds) for name in arguments.names or programs]
     lock = threading.Lock()
 
     def work(fuzzer):
@@ -114,7 +122,7 @@ def main():
             seconds = int(arguments.seconds - (fuzzer.state["seconds"] - began)) if arguments.seconds else 0
             if arguments.seconds and seconds <= 0:
                 break
-            is_sound = fuzzer.run(min(left, CHUNK_RUNS), seconds)
+            is_sound = fuzzer.run(min(left, CHUNK_RUNS), seconds, arguments.timeout)
             with lock:
                 (finds / "table.md").write_text(table(fuzzers))
         print(table([fuzzer]).splitlines()[-1], flush=True)

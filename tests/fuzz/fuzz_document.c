@@ -1,11 +1,13 @@
 /*
  * Feeds files to the readers of documents: the first byte says which, 'a' the first format, and with its
- * highest bit set what is translated is so again. What is read is written again
+ * highest bit set what is translated is so again; with --first=k all are read as that byte says. What is read is written again
  * without translations, which gives the same bytes, but for a catalogue's charset; with each text
  * as its own translation, which gives the same bytes where no tags have to be closed and opened
  * again; and with longer ones, which gives a file that can be read.
  */
 #include "server/documents/document.h"
+
+#include "tests/fuzz/first.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -134,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
-    size_t format = (size_t)(data[0] & 0x7Fu) - 'a';
+    size_t format = (size_t)(first_of(data) & 0x7Fu) - 'a';
     if (format >= MT_N_DOCUMENT_FORMATS)
         return 0;
     const struct mt_document_options options = {.format = (enum mt_document_format)format,

@@ -1,10 +1,11 @@
 /*
  * Feeds the readers of Office's documents with packages and with the XML of one part, which is put into a
  * package: the first byte says which (kinds); that of OpenDocument with content.xml ('o'), that of books
- * with a chapter ('e'). What is read is written without translations and with each
+ * with a chapter ('e'), and with --first=x all as that byte says. What is read is written without translations and with each
  * text as its own, which gives the same bytes; and with other ones, which gives a file that can be read.
  */
 #include "server/documents/document.h"
+#include "tests/fuzz/first.h"
 #include "tests/unit/server/documents/make_package.h"
 
 enum kind { NOTHING, SAME, OTHER };
@@ -139,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t length = size - 1;
         const struct mt_document_options options = {.format = kinds[i].format,
                                                     .target_lang = targets[size % 4]};
-        if (data[0] != (unsigned char)kinds[i].first)
+        if (first_of(data) != (unsigned char)kinds[i].first)
             continue;
         const struct entry entries[] = {
             {"[Content_Types].xml", kinds[i].types, 0, ZIP_CM_STORE, false},
@@ -152,11 +153,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(file ? file : bytes, length, &options);
         free(file);
     }
-    if (data[0] == 'o' || data[0] == 'e') {
+    if (first_of(data) == 'o' || first_of(data) == 'e') {
         const struct mt_document_options options = {
-            .format = data[0] == 'o' ? MT_DOCUMENT_ODT : MT_DOCUMENT_EPUB, .target_lang = "de"};
+            .format = first_of(data) == 'o' ? MT_DOCUMENT_ODT : MT_DOCUMENT_EPUB,
+            .target_lang = "de"};
         size_t length;
-        char *file = make_other(data[0] == 'e', (const char *)data + 1, size - 1, &length);
+        char *file = make_other(first_of(data) == 'e', (const char *)data + 1, size - 1, &length);
         check(file, length, &options);
         free(file);
     }

@@ -54,6 +54,19 @@ class Campaign(unittest.TestCase):
                 self.assertEqual(self.runs("json"), n)
         self.assertFalse((self.build / "finds" / "zip.json").exists())
 
+    def test_one_reader_of_several(self):
+        self.make("office", FUZZER + 'echo "$*" >"${prefix}arguments"\n')
+        result = self.campaign("--runs", "10", "office:x", "office:o")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        for first in ("x", "o"):
+            longest = max(file.stat().st_size for file in CAMPAIGN.parent.glob("corpus/office/*")
+                          if file.read_bytes().startswith(first.encode()))
+            arguments = (self.build / f"finds/office:{first}/arguments").read_text()
+            self.assertIn(f" --first={first} ", arguments)
+            self.assertIn(f" -max_len={longest} ", arguments)
+            self.assertEqual(self.runs(f"office:{first}"), 10)
+        self.assertFalse((self.build / "finds" / "office.json").exists())
+
     def test_runs_all_that_are_there(self):
         result = self.campaign("--runs", "10", "--jobs", "2")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
