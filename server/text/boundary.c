@@ -20,7 +20,7 @@ static const struct {
     {"en",
      " Mx Messrs Rev Hon Gen Sen Gov Lt Sgt Cpl Pvt Capt Cmdr Col Maj Adm Mt Ft e.g i.e viz cf "
      "approx vs ",
-     " Figs Nos Ch ch Sec sec Eq Eqs Tab Ref Refs App "},
+     " Figs Nos Ch ch Sec sec Eq Eqs Tab Ref Refs App ed Tel tel Ext ext "},
     {"de",
      " Hr Hrn Fr Frl Dipl Ing Hrsg bzw vgl Vgl ca z.B z.b d.h u.a ggf evtl inkl exkl Mio Mrd ",
      " Abb Abs Bd Kap Tab Ziff Bl Anm "},
@@ -85,6 +85,24 @@ static bool is_initial(const char *word, size_t length)
            u_isupper((UChar32)mt_utf8_decode(word)) && word[0] != 'I';
 }
 
+/* "U.S" of "the U.S. Army". A sentence may end so, too: then one of the words that most begin with
+ * follows. */
+static bool is_in_initials(const char *word, size_t length, const char *next, const char *language)
+{
+    static const char openers[] =
+        " A After Although An And As At Before Both But By For From He Her Here His How However I "
+        "If In "
+        "It Its Many Most My No Not On One Our She Since So Some That The Their Then There These "
+        "They "
+        "This Those To Until We What When Where While Who Why With Yes You ";
+    if (length < 3 || !is_language(language, "en", 2))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (i % 2 ? word[i] != '.' : word[i] < 'A' || word[i] > 'Z')
+            return false;
+    return !is_listed(openers, next, strcspn(next, " ,'"));
+}
+
 static bool opens(uint32_t c)
 {
     int8_t type = u_charType((UChar32)c);
@@ -138,5 +156,6 @@ bool mt_boundary_is_false(const char *text, size_t length, size_t at, const char
     const char *word = text + begin;
     size_t word_length = word_end - begin;
     return is_initial(word, word_length) || is_ordinal(word, word_length, language) ||
-           is_abbreviation(word, word_length, u_isdigit((UChar32)next), language);
+           is_in_initials(word, word_length, text + at, language) ||
+           is_abbreviation(word, word_length, u_isdigit((UChar32)next) || next == '+', language);
 }

@@ -89,6 +89,9 @@ START_TEST(goes_on_after_abbreviations)
 {
     static const struct example examples[] = {
         {"en", "Dr. Smith met Mr. Jones. They left.", "Dr. Smith met Mr. Jones.|They left."},
+        {"en", "The U.S. Army is big.", "The U.S. Army is big."},
+        {"en", "We live in the U.S. As for you, go.", "We live in the U.S.|As for you, go."},
+        {"en", "Tel. +1 555 is busy. See ed. 2.", "Tel. +1 555 is busy.|See ed. 2."},
         {"en", "(Dr. Smith was there.) Good.", "(Dr. Smith was there.)|Good."},
         {"en", "We met in St. Louis. It rained.", "We met in St. Louis.|It rained."},
         {"en", "See Fig. 3. It is on p. 5. Done.", "See Fig. 3.|It is on p. 5.|Done."},
