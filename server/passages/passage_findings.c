@@ -3,6 +3,7 @@
 #include "base/ascii.h"
 #include "base/size.h"
 #include "server/text/left_words.h"
+#include "server/text/marked.h"
 
 #include <string.h>
 
@@ -24,11 +25,56 @@ struct part_findings {
     struct mt_numbers_difference difference;
 };
 
-static void list_numbers(const char *text, const struct mt_ranges *ranges, struct mt_text *out)
+/* A sentence or its translation, and the numbers that the other one lacks. */
+struct numbers {
+    const char *text;
+    size_t length;
+    const struct mt_ranges *ranges;
+};
+
+/* Where the number ends with the word behind it: "1.5 million", and one character of 1.5万. */
+static size_t end_with_word(const struct numbers *numbers, size_t end)
 {
-    for (size_t i = 0; i < ranges->n; i++) {
-        mt_text_append(out, text + ranges->items[i].begin,
-                       ranges->items[i].end - ranges->items[i].begin);
+    size_t at = end < numbers->length && numbers->text[end] == ' ' ? end + 1 : end;
+    bool is_word = true;
+    for (; at < numbers->length && is_word;
+         at += mt_utf8_length((unsigned char)numbers->text[at])) {
+        uint32_t c = mt_utf8_decode(numbers->text + at);
+        is_word = mt_is_word_char(c) && c < MT_FIRST_IDEOGRAPH;
+        if (!is_word && (c < MT_FIRST_IDEOGRAPH || at > end))
+            return at;
+    }
+    return at;
+}
+
+/* Whether both are the same digits, whatever stands between them. */
+static bool has_same_digits(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+    for (size_t i = 0, k = 0;; i++, k++) {
+        while (i < n_a && !mt_ascii_is_digit(a[i]))
+            i++;
+        while (k < n_b && !mt_ascii_is_digit(b[k]))
+            k++;
+        if (i == n_a || k == n_b)
+            return i == n_a && k == n_b;
+        if (a[i] != b[k])
+            return false;
+    }
+}
+
+static void list_numbers(const struct numbers *numbers, const struct numbers *others,
+                         struct mt_text *out)
+{
+    for (size_t i = 0; i < numbers->ranges->n; i++) {
+        struct mt_range at = numbers->ranges->items[i];
+        bool is_there = false;
+        for (size_t k = 0; k < others->ranges->n && !is_there; k++) {
+            struct mt_range other = others->ranges->items[k];
+            is_there = has_same_digits(numbers->text + at.begin, at.end - at.begin,
+                                       others->text + other.begin, other.end - other.begin);
+        }
+        size_t end = is_there ? end_with_word(numbers, at.end) : at.end; /* another for its word */
+        mt_text_append(out, numbers->text + at.begin, end - at.begin);
         mt_text_append(out, "", 1);
     }
 }
@@ -84,8 +130,10 @@ static enum mt_status report_numbers(const struct mt_passage *passage,
     findings->is_rendered = true; /* or partly, and nothing more is asked of it */
     if (status)
         return status;
-    list_numbers(pair->source, &findings->difference.missing, &finding.missing);
-    list_numbers(pair->target, &findings->difference.added, &finding.added);
+    const struct numbers missing = {pair->source, pair->n_source, &findings->difference.missing};
+    const struct numbers added = {pair->target, pair->n_target, &findings->difference.added};
+    list_numbers(&missing, &added, &finding.missing);
+    list_numbers(&added, &missing, &finding.added);
     list_repairs(&findings->rendering, sentence, &finding.repaired);
     status = mt_text_check(&finding.missing, "numbers", err);
     if (!status)

@@ -132,6 +132,10 @@ class RealInput(unittest.TestCase):
                     [reply["translatedText"], *reply["alternatives"]]]
             self.assertEqual(len(set(bare)), len(bare), reply)
 
+    def test_a_number_that_its_word_makes_another_is_named_with_the_word(self):
+        warnings = self.post(q="It costs 1.5 million dollars.", target="ja").get("warnings", [])
+        self.assertIn((["1.5 million"], ["1.5万"]), [(w.get("missing"), w.get("added")) for w in warnings])
+
     def test_placeholders_that_are_there_are_not_called_lost(self):
         reply = self.post(q="Page %from% to %to% of %total%")
         self.assertNotIn("placeholders_lost", reply)
