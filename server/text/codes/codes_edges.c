@@ -202,25 +202,12 @@ static void count_quotes(const struct mt_codes_finder *finder, size_t begin, siz
     }
 }
 
-/* "Read more »", "« Back": a mark alone at a line's end that closes or opens no quotation. */
-static void take_arrows(struct mt_codes_finder *finder, bool closes_none, bool opens_none)
-{
-    static const uint32_t forward[] = {0xBB, 0x203A, 0}, back[] = {0xAB, 0x2039, 0};
-    const struct mt_codes_item *first = &finder->items[0];
-    const struct mt_codes_item *last = &finder->items[finder->n_items - 1];
-    if (finder->n_items > 1 && closes_none && is_one_character(finder, last, forward))
-        mt_codes_claim(finder, MT_CODE_EDGE, last->begin, last->end);
-    if (finder->n_items > 1 && opens_none && is_one_character(finder, first, back))
-        mt_codes_claim(finder, MT_CODE_EDGE, first->begin, first->end);
-}
-
 static void take_separators(struct mt_codes_finder *finder)
 {
-    bool is_in_quotes = false;
     size_t n_open = 0;
     for (size_t i = 0; i < finder->n_items; i++) {
         const struct mt_codes_item *item = &finder->items[i];
-        is_in_quotes = n_open > 0;
+        bool is_in_quotes = n_open > 0;
         count_quotes(finder, item->begin, item->end, &n_open);
         if (i == 0 || i + 1 == finder->n_items || (is_in_quotes && n_open == 0) ||
             !(is_path_sign(finder, item) || parts_titles(finder, i)))
@@ -229,7 +216,6 @@ static void take_separators(struct mt_codes_finder *finder)
             (item - 1)->end < item->begin && item->end < (item + 1)->begin)
             mt_codes_claim(finder, MT_CODE_EDGE, item->begin, item->end);
     }
-    take_arrows(finder, !is_in_quotes, n_open > 0);
 }
 
 /* ---- signs that stand alone ---- */
@@ -275,16 +261,20 @@ static bool is_of_number(const struct mt_codes_finder *finder, size_t i)
            (i > 0 && finder->items[i - 1].has_digit);
 }
 
-/* Brackets around it are not the sign's, unless there is nothing else. */
-static size_t sign_begin(const struct mt_codes_item *item)
+/* Brackets around it are not the sign's, unless there is nothing else, or it is a face: (o_o)/. */
+static size_t sign_begin(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
-    return item->core_begin < item->core_end ? item->core_begin : item->begin;
+    bool is_face = item->core_begin > item->begin && finder->text[item->core_begin - 1] == '(' &&
+                   memchr(finder->text + item->core_begin, ')', item->core_end - item->core_begin);
+    return is_face                             ? item->core_begin - 1
+           : item->core_begin < item->core_end ? item->core_begin
+                                               : item->begin;
 }
 
 static void take_sign(struct mt_codes_finder *finder, enum mt_code_kind kind,
                       const struct mt_codes_item *item)
 {
-    mt_codes_claim(finder, kind, sign_begin(item),
+    mt_codes_claim(finder, kind, sign_begin(finder, item),
                    item->core_begin < item->core_end ? item->core_end : item->end);
 }
 
@@ -329,18 +319,26 @@ static void take_signs(struct mt_codes_finder *finder)
             take_sign(finder, MT_CODE_EDGE, item);
         else
             take_sign(finder, MT_CODE_WORD, item);
-        if (finder->taken[sign_begin(item)] == MT_TAKEN_EDGE)
+        if (finder->taken[sign_begin(finder, item)] == MT_TAKEN_EDGE)
             has_before = false;
     }
 }
 
 /* ---- dots ---- */
 
-static size_t run_end(const struct mt_codes_finder *finder, size_t at, size_t end)
+/* Dots may have blanks between them, and lines to write on / - and the like. */
+static size_t run_end(const struct mt_codes_finder *finder, size_t at, size_t end, size_t *n)
 {
     uint32_t c = mt_codes_at(finder, at);
-    while (at < end && mt_codes_at(finder, at) == c && finder->taken[at] == MT_FREE)
-        at = mt_codes_next(finder, at);
+    const char *joints = c == '.' ? " " : c == '_' ? "/-.:" : "";
+    *n = 0;
+    while (at < end && mt_codes_at(finder, at) == c && finder->taken[at] == MT_FREE) {
+        size_t stop = mt_codes_next(finder, at);
+        ++*n;
+        at = stop + (mt_codes_is_one_of(mt_codes_char(finder, stop), joints) &&
+                     mt_codes_at(finder, stop + 1) == c &&
+                     mt_codes_is_free(finder, stop, stop + 2) && stop + 1 < end);
+    }
     return at;
 }
 
@@ -402,8 +400,8 @@ static void take_dots(struct mt_codes_finder *finder, size_t begin, size_t end)
         bool is_leader = c == '.' || c == '_' || c == 0x2026 || c == 0xB7 || c == '-';
         if (finder->taken[at] != MT_FREE || !is_leader)
             continue;
-        stop = run_end(finder, at, end);
-        size_t n = (stop - at) / (mt_codes_next(finder, at) - at);
+        size_t n;
+        stop = run_end(finder, at, end, &n);
         bool is_ellipsis = (c == '.' && n == 3) || (c == 0x2026 && n == 1);
         if (is_ellipsis && breaks_off(finder, at, stop))
             mt_codes_claim(finder, MT_CODE_EDGE, at, stop);
@@ -460,6 +458,11 @@ static const struct marks quotes[] = {
     {'"', '"'},       {'\'', '\''},     {0x201C, 0x201D}, {0x201E, 0x201C}, {0x201E, 0x201D},
     {0x2018, 0x2019}, {0x201A, 0x2018}, {0xAB, 0xBB},     {0xBB, 0xAB},     {0x2039, 0x203A}};
 
+static bool is_arrow(uint32_t c)
+{
+    return c == 0xAB || c == 0xBB || c == 0x2039 || c == 0x203A;
+}
+
 static bool are_quotes(uint32_t open, uint32_t close)
 {
     for (size_t i = 0; i < sizeof quotes / sizeof *quotes; i++)
@@ -500,6 +503,30 @@ static void take_quoted(struct mt_codes_finder *finder, size_t begin, size_t end
     finder->found[last].code.form = MT_CODE_CLOSING_QUOTE;
 }
 
+/* A quotation mark that has no other one is an arrow: "Read more »", "‹Back"; and so are two with blanks beside
+ * them, around numbers: "« Previous 1 2 3 Next »". */
+static void take_arrows(struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    struct mt_range part = mt_range_trim(finder->text, begin, end);
+    size_t n_arrows = 0;
+    bool has_number = false;
+    for (size_t i = part.begin; i < part.end; i = mt_codes_next(finder, i)) {
+        n_arrows += is_arrow(mt_codes_at(finder, i));
+        has_number = has_number || finder->taken[i] == MT_TAKEN_WORD;
+    }
+    if (n_arrows == 0 || n_arrows > 2)
+        return;
+    size_t first = mt_codes_next(finder, part.begin);
+    size_t last = mt_previous_char(finder->text, part.end);
+    bool is_alone = n_arrows == 1;
+    if (is_arrow(mt_codes_at(finder, part.begin)) &&
+        (is_alone || (has_number && mt_codes_is_blank(mt_codes_at(finder, first)))))
+        mt_codes_claim(finder, MT_CODE_EDGE, part.begin, first);
+    if (is_arrow(mt_codes_at(finder, last)) &&
+        (is_alone || (has_number && mt_codes_is_blank(mt_codes_before(finder, last)))))
+        mt_codes_claim(finder, MT_CODE_EDGE, last, part.end);
+}
+
 /* Each text between edges. */
 static void take_quotes(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
@@ -507,9 +534,11 @@ static void take_quotes(struct mt_codes_finder *finder, size_t begin, size_t end
     for (size_t at = begin; at < end; at = mt_codes_next(finder, at))
         if (finder->taken[at] == MT_TAKEN_EDGE) {
             take_quoted(finder, from, at);
+            take_arrows(finder, from, at);
             from = mt_codes_next(finder, at);
         }
     take_quoted(finder, from, end);
+    take_arrows(finder, from, end);
 }
 
 /* Whether there is something but words and their punctuation in finder->items. */

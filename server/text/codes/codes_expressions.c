@@ -128,7 +128,7 @@ static enum operand operand_of(const struct mt_codes_finder *finder,
         if (operator== NO_OPERATOR)
             return NO_OPERAND;
         bool is_product = last == NUMBER_OPERAND && n == 1 &&
-                          mt_codes_is_one_of(finder->text[at], "*+") &&
+                          mt_codes_is_one_of(finder->text[at], "*+&") &&
                           mt_codes_digit_at(finder, at + n);
         is_strong = is_strong || operator>= STRONG_OPERATOR || is_product;
         n_operators++;

@@ -98,6 +98,44 @@ static bool is_rule(const struct mt_codes_finder *finder, const struct line *lin
     return n_dashes >= 3 && n_bars > 0;
 }
 
+/* Bytes of a chord: C, F#m, Bb7, Gsus4, D/F#. */
+static size_t match_chord(const char *text, size_t begin, size_t end)
+{
+    static const char *const kinds[] = {"maj", "min", "dim", "aug", "sus", "add", "m"};
+    size_t at = begin;
+    if (at == end || text[at] < 'A' || text[at] > 'G')
+        return 0;
+    at++;
+    at += at < end && mt_codes_is_one_of(text[at], "#b");
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        size_t n = strlen(kinds[k]);
+        at += end - at >= n && memcmp(text + at, kinds[k], n) == 0 ? n : 0;
+    }
+    while (at < end && mt_codes_is_digit((unsigned char)text[at]))
+        at++;
+    if (at + 1 < end && text[at] == '/' && text[at + 1] >= 'A' && text[at + 1] <= 'G')
+        at += at + 2 < end && mt_codes_is_one_of(text[at + 2], "#b") ? 3 : 2;
+    return at - begin;
+}
+
+/* Am F C G, and with bars between them: Am is a word, too. */
+static bool is_chords(const struct mt_codes_finder *finder, const struct line *line)
+{
+    size_t n_chords = 0;
+    for (size_t i = line->begin, n; i < line->end; i += n) {
+        n = 1;
+        if (mt_codes_is_one_of(finder->text[i], " |\t-"))
+            continue;
+        n = match_chord(finder->text, i, line->end);
+        bool is_one =
+            n > 0 && (i + n == line->end || mt_codes_is_one_of(finder->text[i + n], " |\t-"));
+        if (!is_one)
+            return false;
+        n_chords++;
+    }
+    return n_chords >= 3;
+}
+
 /* ---- marks at the beginning ---- */
 
 /* More of the line follows behind a blank. */
@@ -147,7 +185,7 @@ static bool has_ordinals(const char *language)
     return false;
 }
 
-/* 1. 2) (3) a) */
+/* 1. 2) (3) a) and, before a capital, a. */
 static size_t match_list_number(const struct mt_codes_finder *finder, const struct line *line)
 {
     size_t at = line->begin + (mt_codes_char(finder, line->begin) == '('), from = at;
@@ -158,9 +196,22 @@ static size_t match_list_number(const struct mt_codes_finder *finder, const stru
     if (!is_number && mt_ascii_is_letter(mt_codes_char(finder, at)))
         at++;
     char mark = mt_codes_char(finder, at);
-    bool is_list = mark == ')' || (mark == '.' && is_number && !is_bracketed &&
+    bool is_list = mark == ')' || (mark == '.' && !is_bracketed && is_number &&
                                    !has_ordinals(finder->options->source_lang));
-    return at > from && is_list ? before_blank(finder, line, at + 1 - line->begin) : 0;
+    bool is_letter = mark == '.' && !is_bracketed && !is_number && finder->text[from] >= 'a' &&
+                     u_isupper((UChar32)mt_codes_at(finder, at + 2));
+    return at > from && (is_list || is_letter) ? before_blank(finder, line, at + 1 - line->begin)
+                                               : 0;
+}
+
+/* P.S. and PS: before what comes after a letter. */
+static size_t match_postscript(const struct mt_codes_finder *finder, const struct line *line)
+{
+    static const char *const marks[] = {"P.S.", "P.P.S.", "N.B.", "PS:", "PPS:", "NB:"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (strncmp(finder->text + line->begin, marks[i], strlen(marks[i])) == 0)
+            return before_blank(finder, line, strlen(marks[i]));
+    return 0;
 }
 
 /* # to ######; > and >>, before a blank or a letter. */
@@ -275,8 +326,8 @@ static void take_list(struct mt_codes_finder *finder, const struct line *line, s
 static void take_marks(struct mt_codes_finder *finder, struct line line)
 {
     static size_t (*const matchers[])(const struct mt_codes_finder *finder,
-                                      const struct line *line) = {match_bullet, match_list_number,
-                                                                  match_heading, match_box};
+                                      const struct line *line) = {
+        match_bullet, match_list_number, match_postscript, match_heading, match_box};
     for (size_t n_marks = 0; n_marks < MAX_MARKS; n_marks++) {
         size_t n = 0, k = 0;
         while (k < sizeof matchers / sizeof *matchers && !n)
@@ -336,7 +387,7 @@ void mt_codes_find_lines(struct mt_codes_finder *finder)
         size_t fenced = take_fenced(finder, &line, &no_fences);
         if (fenced) {
             next = fenced < finder->length ? mt_codes_next(finder, fenced) : fenced;
-        } else if (is_timing(finder, &line) || is_rule(finder, &line)) {
+        } else if (is_timing(finder, &line) || is_rule(finder, &line) || is_chords(finder, &line)) {
             mt_codes_claim(finder, MT_CODE_EDGE, line.begin, line.end);
         } else {
             take_tabs(finder, &line);

@@ -1,6 +1,7 @@
 /* Numbers that models break: with a currency's code, a score, a version, "No. 5", angles, feet and inches; and
  * texts that are nothing but a number. */
 #include "server/text/codes/codes_state.h"
+#include "server/text/codes/reading.h"
 
 #include <unicode/uchar.h>
 #include <unicode/ucurr.h>
@@ -62,7 +63,7 @@ static bool is_text(const struct mt_codes_finder *finder, const struct mt_codes_
     return false;
 }
 
-static bool is_english(const struct mt_codes_finder *finder)
+bool mt_codes_is_english(const struct mt_codes_finder *finder)
 {
     const char *language = finder->options->source_lang;
     return !language || (strncmp(language, "en", 2) == 0 && !mt_ascii_is_letter(language[2]));
@@ -141,7 +142,7 @@ static size_t take_price(struct mt_codes_finder *finder, size_t i)
         at++;
     bool is_one = at > item->core_begin && at < item->core_end &&
                   u_charType((UChar32)mt_codes_at(finder, at)) == U_CURRENCY_SYMBOL &&
-                  mt_codes_next(finder, at) == item->core_end && is_english(finder);
+                  mt_codes_next(finder, at) == item->core_end && mt_codes_is_english(finder);
     return is_one && mt_codes_claim_amount(finder, item->core_begin, item->core_end);
 }
 
@@ -188,6 +189,19 @@ static size_t take_mixed(struct mt_codes_finder *finder, size_t i)
     bool is_one = is_digits(finder, part->core_begin, at) &&
                   is_digits(finder, at + 1, part->core_end) && part->core_end - at <= 3;
     return is_one && mt_codes_take(finder, MT_CODE_NUMBER, whole->begin, part->core_end) ? 2 : 0;
+}
+
+/* 1 2 3, 555 123 4567: models lose some of several numbers. */
+static size_t take_sequence(struct mt_codes_finder *finder, size_t i)
+{
+    size_t n = 0;
+    while (is_digits(finder, item_at(finder, i + n)->begin, item_at(finder, i + n)->core_end) &&
+           (n == 0 || follows(finder, item_at(finder, i + n - 1), item_at(finder, i + n))))
+        n++;
+    return n >= 3 && mt_codes_take(finder, MT_CODE_NUMBER, item_at(finder, i)->begin,
+                                   item_at(finder, i + n - 1)->core_end)
+               ? n
+               : 0;
 }
 
 /* 5'11", 6' 2": feet and inches. */
@@ -414,9 +428,9 @@ static size_t take_numero(struct mt_codes_finder *finder, size_t i)
     static const char *const words[] = {"No", "Nos", "NO", NULL};
     static const char *const small[] = {"no", "nos", NULL};
     const struct mt_codes_item *first = item_at(finder, i), *number = item_at(finder, i + 1);
-    if (first->taken == MT_FREE && is_english(finder) && is_glued_numero(finder, first))
+    if (first->taken == MT_FREE && mt_codes_is_english(finder) && is_glued_numero(finder, first))
         return mt_codes_take(finder, MT_CODE_NUMBER, first->core_begin, first->core_end);
-    if (first->taken != MT_FREE || number->taken != MT_FREE || !is_english(finder) ||
+    if (first->taken != MT_FREE || number->taken != MT_FREE || !mt_codes_is_english(finder) ||
         mt_codes_char(finder, first->core_end) != '.')
         return 0;
     bool is_small = is_text(finder, first, small);
@@ -428,6 +442,49 @@ static size_t take_numero(struct mt_codes_finder *finder, size_t i)
                    (is_small && (number->core_end < number->end || !u_islower((UChar32)behind))));
     return is_one && mt_codes_take(finder, MT_CODE_NUMBER, first->core_begin, number->core_end) ? 2
                                                                                                 : 0;
+}
+
+/* How many pieces the vocabulary has to spell it with; 1: it knows it. */
+static size_t count_pieces(struct mt_codes_finder *finder, const char *text, size_t length)
+{
+    size_t n = 1;
+    if (finder->options->tokenizer && !finder->status)
+        finder->status =
+            mt_reading_pieces(finder->options->tokenizer, text, length, &n, finder->err);
+    return n;
+}
+
+/* fig. 3, vol. 2, pp. 10-12, where the vocabulary does not have the word. */
+static size_t take_reference(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const words[] = {"fig", "Fig", "figs", "Figs", "ed", "eds", "eq",
+                                        "Eq",  "vol", "Vol",  "ch",   "Ch", "pp",  "sec",
+                                        "Sec", "ext", "Ext",  "para", NULL};
+    const struct mt_codes_item *word = item_at(finder, i), *number = item_at(finder, i + 1);
+    size_t n = word->core_end - word->core_begin;
+    bool is_one = word->taken == MT_FREE && number->taken == MT_FREE &&
+                  mt_codes_is_english(finder) && is_text(finder, word, words) &&
+                  finder->text[word->core_end] == '.' && word->core_end + 1 == word->end &&
+                  is_range(finder, number) && number->core_begin == word->end + 1 &&
+                  count_pieces(finder, finder->text + word->core_begin, n) > 1;
+    return is_one && mt_codes_take(finder, MT_CODE_NUMBER, word->core_begin, number->core_end) ? 2
+                                                                                               : 0;
+}
+
+/* 9am, 5:30pm: a time that the vocabulary has no piece for the end of. */
+static size_t take_half(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = item_at(finder, i);
+    size_t at = item->core_begin, begin = at;
+    while (at < item->core_end && at - begin < 5 &&
+           (mt_codes_digit_at(finder, at) || (finder->text[at] == ':' && at > begin)))
+        at++;
+    if (at == begin || item->core_end != at + 2 || (finder->text[at + 1] | 0x20) != 'm' ||
+        !mt_codes_is_one_of(finder->text[at], "apAP") || !finder->options->tokenizer)
+        return 0;
+    /* Both halves of the day, for a sentence often has both. */
+    return count_pieces(finder, "5pm", 3) > count_pieces(finder, "5", 1) + 1 &&
+           mt_codes_take(finder, MT_CODE_WORD, begin, item->core_end);
 }
 
 /* Python 3.12, Bluetooth 5.0: a name and its version. A capital at a sentence's beginning says nothing, so
@@ -450,7 +507,7 @@ static size_t take_release(struct mt_codes_finder *finder, size_t i)
     if (name->taken != MT_FREE || !(name->is_name || is_copied) || name->has_digit ||
         !follows(finder, name, number) || !is_version(finder, number) ||
         number->core_end - number->core_begin > 5 || is_text(finder, name, no_names) ||
-        !is_english(finder))
+        !mt_codes_is_english(finder))
         return 0;
     uint32_t behind = next->taken == MT_FREE ? mt_codes_at(finder, next->core_begin) : '\n';
     bool ends = number->core_end < number->end || next->taken == MT_TAKEN_EDGE;
@@ -468,9 +525,9 @@ static size_t take_release(struct mt_codes_finder *finder, size_t i)
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_round_price, take_currency, take_amount,  take_price,  take_ratio,
-        take_mixed,       take_angle,    take_feet,    take_tagged, take_version,
-        take_release,     take_numero,   take_section, take_zone};
+        take_round_price, take_currency, take_amount,   take_price,     take_ratio,   take_mixed,
+        take_angle,       take_feet,     take_tagged,   take_version,   take_release, take_numero,
+        take_section,     take_zone,     take_sequence, take_reference, take_half};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)

@@ -90,6 +90,9 @@ void mt_codes_join(struct mt_codes_finder *finder);
 void mt_codes_change(struct mt_codes_finder *finder, size_t found, enum mt_code_kind kind);
 void mt_codes_loosen(struct mt_codes_finder *finder, size_t found);
 
+/* Whether the source language is English, or not known. */
+bool mt_codes_is_english(const struct mt_codes_finder *finder);
+
 /* ---- characters ---- */
 
 static inline char mt_codes_char(const struct mt_codes_finder *finder, size_t index)

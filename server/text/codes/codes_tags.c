@@ -346,7 +346,8 @@ static size_t take_emphasis(struct mt_codes_finder *finder, struct mt_open_tags 
                                            (struct mt_range){begin, end})
                    ? end
                    : 0;
-    if (!mt_codes_is_blank(behind) && !touches_before && mt_codes_is_free(finder, begin, end))
+    bool may_open = mark == '_' ? touches_behind : !mt_codes_is_blank(behind); /* not ___/___ */
+    if (may_open && !touches_before && mt_codes_is_free(finder, begin, end))
         push(tags, &tag);
     return 0;
 }
