@@ -2,6 +2,7 @@
 """weights/recipe/prepare.py and augment.py on a few lines: what they change on one side they change on the other, in its
 notation; what models are measured on is not trained on; the same seed makes the same files. Needs neither data nor torch."""
 
+import argparse
 import os
 import random
 import re
@@ -19,6 +20,7 @@ import quality  # noqa: E402
 import transfer  # noqa: E402
 
 N_SEEDS = 300
+N_SEEDS_OF_A_TEMPLATE = 40
 
 
 def drawn(function, *arguments):
@@ -53,6 +55,37 @@ class Notation(unittest.TestCase):
                 ("14,000 men", "14 000 Männer", "14.000 Männer"), ("It is $37.23.", "Es macht $37.23.", "Es macht 37,23 $."),
                 ("In 1999", "Im Jahr 1999", "Im Jahr 1999")):
             self.assertEqual(augment.canonical_numbers(source, target, "de"), expected)
+
+
+class Everyday(unittest.TestCase):
+    def test_times_of_day_are_written_as_each_language_does(self):
+        for lang, minutes, afternoon in ("de", r"(\d+)(?::(\d\d))? Uhr", None), ("fr", r"(\d+) h(?: (\d\d))?", None), ("ja", r"(?:午[前後])?(\d+)時(?:(\d+)分)?", "午後"):
+            for english, other in drawn(augment.make_clock, lang):
+                left, right = re.fullmatch(r"(\d+)(?::(\d\d))? ?([ap]\.?m\.?)?", english, re.IGNORECASE), re.fullmatch(minutes, other)
+                self.assertTrue(left and right, (english, other))
+                self.assertEqual(int(left[2] or 0), int(right[2] or 0), (english, other))
+                hour, said = int(left[1]), int(right[1])
+                if left[3] and left[3][0] in "pP" and hour != 12:
+                    hour += 12
+                if afternoon and other.startswith(afternoon):
+                    said += 12
+                self.assertEqual(hour, said, (english, other))
+
+    def test_every_line_has_all_languages_and_the_same_slots(self):
+        for name in augment.EVERYDAY:
+            for fields in augment.lines_beside(f"everyday/{name}.tsv"):
+                self.assertEqual([len(fields), all(text and text == text.strip() for text in fields)], [4, True], fields)
+                self.assertEqual(len({tuple(sorted(augment.SLOT.findall(text))) for text in fields}), 1, fields)
+
+    def test_sentences_are_pairs_and_what_has_slots_is_not(self):
+        for lang in "de", "fr", "ja":
+            found = prepare.pairs_of(next(source for source in prepare.SOURCES if source.name == "everyday"), argparse.Namespace(lang=lang, pairs="nowhere"))
+            self.assertGreater(len(found), 1000)
+            self.assertFalse([pair for pair in found if augment.SLOT.search("".join(pair))])
+
+    def test_quoted_words_get_the_marks_of_the_language(self):
+        for lang, expected in ("de", "„Hund“"), ("fr", "« Hund »"), ("ja", "「Hund」"):
+            self.assertEqual({other for _, other in drawn(augment.quoted, "dog", "Hund", lang)}, {expected})
 
 
 class Japanese(unittest.TestCase):
@@ -144,13 +177,16 @@ class Changes(unittest.TestCase):
             self.assertEqual(re.findall(r'"(\w+)"', listed), words)
 
     def test_templates_have_the_same_slots_and_numbers_on_both_sides(self):
-        for lang in "de", "ja":
+        for lang in "de", "fr", "ja":
             for template in augment.templates(lang):
                 self.assertEqual(len(template), 2, template)
                 self.assertEqual(sorted(augment.SLOT.findall(template[0])), sorted(augment.SLOT.findall(template[1])), template)
-                for source, target in drawn(lambda draw, t: augment.fill(draw, *t, lang), template):
-                    self.assertTrue(quality.keeps_numbers(source, target), (source, target))
+                for seed in range(N_SEEDS_OF_A_TEMPLATE):
+                    source, target = augment.fill(random.Random(seed), *template, lang)
+                    # 9 p.m. is 21 Uhr: Everyday looks at times of day.
+                    self.assertTrue("{clock" in template[0] or quality.keeps_numbers(source, target), (source, target))
                     self.assertNotIn("{", source + target)
+                    self.assertFalse(source.endswith(".."), source)
 
     def test_changes_are_the_seed_s(self):
         pair = "Tom paid 7.50 euros to three men from Boston on May 12.", "Tom zahlte drei Männern aus Boston am 12. Mai 7,50 Euro."
@@ -181,7 +217,7 @@ class Files(unittest.TestCase):
         self.addCleanup(self.directory.cleanup)
         self.pairs = os.path.join(self.directory.name, "pairs")
         os.mkdir(self.pairs)
-        for name, text in (("tatoeba", TATOEBA), ("android-aosp", INTERFACE), ("wekan", OTHER_INTERFACE), ("bcontrast-chat", "Hi there!\tHallo zusammen!\n"),
+        for name, text in (("tatoeba", TATOEBA), ("android-aosp", INTERFACE), ("wekan", OTHER_INTERFACE), ("bcontrast-chat", "Where is my tram?\tWo bleibt die Straßenbahn?\n"),
                            ("never", "WHO will pay the bill\tirrelevant\n")):
             with open(os.path.join(self.pairs, name + ".tsv"), "w", encoding="utf-8") as file:
                 file.write(text)
@@ -211,13 +247,13 @@ class Files(unittest.TestCase):
         self.assertNotEqual(self.prepare(), self.prepare("--seed", "2"))
 
     def test_share_alike_sources_can_be_left_out(self):
-        self.assertIn("Hallo zusammen", self.prepare())
-        self.assertNotIn("Hallo zusammen", self.prepare("--no-share-alike"))
+        self.assertIn("Straßenbahn", self.prepare())
+        self.assertNotIn("Straßenbahn", self.prepare("--no-share-alike"))
 
     def test_weights_are_those_of_the_command_line(self):
         text = self.prepare("--weights", "wekan=5", "interface*3", "prose*0.5", "bcontrast-chat=1.5")
         of_sentence = {english: float(weight) for weight, _, english, _ in (line.split("\t") for line in text.splitlines())}
-        for sentence, weight in ("I live in Boston.", 0.5), ("Open settings", 6), ("Save changes", 6), ("Hi there!", 1.5):
+        for sentence, weight in ("I live in Boston.", 0.5), ("Open settings", 6), ("Save changes", 6), ("Where is my tram?", 1.5):
             self.assertAlmostEqual(of_sentence[sentence], weight, msg=sentence)
         for wrong in "wekan", "wekan=", "wekan=-1", "wekan*2", "nobody=2", "interface=2":
             with self.assertRaises(subprocess.CalledProcessError, msg=wrong):

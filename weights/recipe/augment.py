@@ -308,6 +308,27 @@ COUNTRIES = [("Germany", "Deutschland"), ("France", "Frankreich"), ("Italy", "It
              ("Norway", "Norwegen"), ("Denmark", "Dänemark"), ("Finland", "Finnland"), ("Ireland", "Irland"), ("Japan", "Japan"), ("China", "China"),
              ("India", "Indien"), ("Brazil", "Brasilien"), ("Argentina", "Argentinien"), ("Canada", "Kanada"), ("Mexico", "Mexiko"),
              ("Australia", "Australien"), ("Egypt", "Ägypten"), ("Kenya", "Kenia"), ("South Africa", "Südafrika"), ("South Korea", "Südkorea")]
+# English, and the other language.
+PLACES_IN = {
+    "fr": [(name, dict(london="Londres", munich="Munich", cologne="Cologne", vienna="Vienne", geneva="Genève", florence="Florence", naples="Naples", venice="Venise", lisbon="Lisbonne",
+                       brussels="Bruxelles", copenhagen="Copenhague", warsaw="Varsovie", athens="Athènes", moscow="Moscou", beijing="Pékin", seoul="Séoul", hamburg="Hambourg", seville="Séville",
+                       edinburgh="Édimbourg", montreal="Montréal", nuremberg="Nuremberg", dresden="Dresde", antwerp="Anvers", barcelona="Barcelone", strasbourg="Strasbourg").get(name.lower(), name))
+           for name in ("London Paris Berlin Hamburg Munich Cologne Vienna Zurich Geneva Rome Milan Venice Naples Florence Turin Madrid Barcelona Seville Lisbon Porto Prague Warsaw Budapest "
+                        "Athens Istanbul Moscow Copenhagen Stockholm Oslo Helsinki Brussels Antwerp Amsterdam Dublin Edinburgh Manchester Boston Chicago Toronto Montreal Tokyo Osaka Beijing Seoul "
+                        "Sydney Nuremberg Dresden Stuttgart Lyon Marseille Nice Toulouse Bordeaux Lille Nantes Strasbourg Rennes Grenoble").split()],
+    "ja": [tuple(pair.split("=")) for pair in (
+        "London=ロンドン Paris=パリ Berlin=ベルリン Hamburg=ハンブルク Munich=ミュンヘン Cologne=ケルン Vienna=ウィーン Zurich=チューリッヒ Geneva=ジュネーブ Rome=ローマ Milan=ミラノ Venice=ヴェネツィア Naples=ナポリ "
+        "Florence=フィレンツェ Madrid=マドリード Barcelona=バルセロナ Lisbon=リスボン Prague=プラハ Warsaw=ワルシャワ Budapest=ブダペスト Athens=アテネ Istanbul=イスタンブール Moscow=モスクワ Copenhagen=コペンハーゲン "
+        "Stockholm=ストックホルム Oslo=オスロ Helsinki=ヘルシンキ Brussels=ブリュッセル Amsterdam=アムステルダム Dublin=ダブリン Edinburgh=エディンバラ Manchester=マンチェスター Boston=ボストン Chicago=シカゴ Toronto=トロント "
+        "Tokyo=東京 Osaka=大阪 Kyoto=京都 Nagoya=名古屋 Sapporo=札幌 Fukuoka=福岡 Hiroshima=広島 Yokohama=横浜 Kobe=神戸 Nara=奈良 Beijing=北京 Shanghai=上海 Seoul=ソウル Singapore=シンガポール Bangkok=バンコク "
+        "Sydney=シドニー Melbourne=メルボルン Frankfurt=フランクフルト Stuttgart=シュトゥットガルト Lyon=リヨン Marseille=マルセイユ Nice=ニース Toulouse=トゥールーズ Bordeaux=ボルドー Strasbourg=ストラスブール Cairo=カイロ "
+        "Dubai=ドバイ Mumbai=ムンバイ Washington=ワシントン Seattle=シアトル Vancouver=バンクーバー").split()],
+}
+# What begins small, or is written as no other word is.
+BRANDS = ("iPhone iPad iMac iCloud iTunes iOS iPadOS macOS watchOS tvOS eBay easyJet openSUSE jQuery nginx npm pip git curl vim bash systemd podman webpack pytest ffmpeg rsync sqlite "
+          "adidas lastminute mBank dm-drogerie xAI deviantART phpMyAdmin phpBB youtube-dl qBittorrent uTorrent gThumb gEdit kDrive vCard LaTeX TeX GitHub GitLab YouTube WhatsApp LinkedIn "
+          "PayPal TikTok PowerPoint OneDrive SharePoint LibreOffice OpenOffice WordPress JavaScript TypeScript MySQL PostgreSQL MongoDB NumPy PyTorch TensorFlow FreeBSD OpenSSL OpenStreetMap "
+          "AirPods MacBook ThinkPad PlayStation Xbox Nintendo Spotify Netflix Dropbox Slack Zoom Skype Signal Telegram Firefox Thunderbird Chrome Safari Linux Ubuntu Debian Android Windows").split()
 # The names of the sentences that we have, and how the other language may write them.
 KNOWN = {"Tom": ("Tom",), "John": ("John", "Johannes"), "Mary": ("Mary", "Maria"), "Alice": ("Alice",), "Bob": ("Bob",), "Jane": ("Jane",)}
 FEMALE = {"Mary", "Alice", "Jane"}
@@ -434,12 +455,15 @@ def label(random, source, target):
     return before + source + behind, before + target + behind
 
 
-def quoted(random, source, target):
+QUOTES = {"de": "„{}“", "fr": "« {} »", "ja": "「{}」"}
+
+
+def quoted(random, source, target, lang):
     """„Speichern“ in the target's own marks."""
     if source[-1:] in MARKS or len(source.split()) > 5 or '"' in source:
         return None
     left, right = random.choice([('"', '"'), ("“", "”"), ("'", "'")])
-    return f"{left}{source}{right}", f"„{target}“"
+    return f"{left}{source}{right}", QUOTES[lang].format(target)
 
 
 # ---- codes, addresses, amounts: what templates and lists are filled with ----
@@ -552,6 +576,30 @@ def make_time(random, lang):
     return f"{hour}:{minute:02}", f"{hour}:{minute:02} Uhr"
 
 
+def make_clock(random, lang):
+    """A time of day as English has it and in the target's own manner: 5:30 p.m. is 17:30 Uhr, 17 h 30, 午後5時30分."""
+    hour, minute = random.randint(6, 22), random.choice([0, 0, 0, 30, 15, 45, random.randint(1, 59)])
+    minutes, half = f":{minute:02}" if minute else "", hour % 12 or 12
+    if minute and random.random() < 0.3:
+        english, is_halved = f"{hour}:{minute:02}", False
+    else:
+        mark = random.choice([" a.m.", " a.m.", " am", "am", " AM"] if hour < 12 else [" p.m.", " p.m.", " pm", "pm", " PM"])
+        english, is_halved = f"{half}{minutes}{mark}", True
+    if lang == "de":
+        return english, f"{hour}{minutes} Uhr"
+    if lang == "fr":
+        return english, f"{hour} h" + (f" {minute:02}" if minute else "")
+    said = f"{'午前' if hour < 12 else '午後'}{half}時" if is_halved and hour != 12 else f"{hour}時"
+    return english, said + (f"{minute}分" if minute else "")
+
+
+def make_city(random, lang):
+    """French leaves out those whose article melts with a preposition."""
+    if lang == "de":
+        return random.choice(PLACES)
+    return random.choice(PLACES_IN[lang])
+
+
 def make_percent(random, lang):
     amount, other = random.choice([make_amount(random, lang), both(str(random.randint(2, 100))), both(str(random.randint(2, 100)))])
     if lang != "de" or random.random() < 0.6:
@@ -572,8 +620,10 @@ def make_person(random, lang):
 
 def make_title(random, lang):
     name = random.choice(SURNAMES) if random.random() < 0.7 else invented(random)
-    english, german = random.choice([("Mr.", "Herr"), ("Mrs.", "Frau"), ("Ms.", "Frau"), ("Dr.", "Dr."), ("Professor", "Professor"), ("Mr", "Herr"), ("Ms", "Frau")])
-    return f"{english} {name}", f"{german if lang == 'de' else english} {name}"
+    english, german, french = random.choice([("Mr.", "Herr", "M."), ("Mrs.", "Frau", "Mme"), ("Ms.", "Frau", "Mme"), ("Dr.", "Dr.", "Dr"), ("Professor", "Professor", "Pr"),
+                                             ("Mr", "Herr", "M."), ("Ms", "Frau", "Mme")])
+    other = {"de": german, "fr": french}.get(lang, english)
+    return f"{english} {name}", f"{other} {name}"
 
 
 SLOTS = {
@@ -591,7 +641,7 @@ SLOTS = {
     "person": make_person, "title": make_title,
     "man": lambda random, lang: both(full_name(random, random.choice(MEN))), "woman": lambda random, lang: both(full_name(random, random.choice(WOMEN))),
     "surname": lambda random, lang: both(random.choice(SURNAMES)), "company": lambda random, lang: both(random.choice(COMPANIES)),
-    "city": lambda random, lang: random.choice(PLACES), "country": lambda random, lang: random.choice(COUNTRIES),
+    "city": make_city, "clock": make_clock, "brand": lambda random, lang: both(random.choice(BRANDS)), "country": lambda random, lang: random.choice(COUNTRIES),
     "code": lambda random, lang: both(make_code(random)), "version": lambda random, lang: both(make_version(random)),
     "phone": lambda random, lang: both(make_phone(random)), "email": lambda random, lang: both(make_email(random)),
     "url": lambda random, lang: both(make_url(random)), "file": lambda random, lang: both(make_file(random)),
@@ -610,23 +660,38 @@ def fill(random, source, target, lang):
     for slot in values:
         values[slot] = SLOTS[slot.rstrip("0123456789")](random, lang)
     texts = tuple(SLOT.sub(lambda match: values[match[1] + match[2]][side], text) for side, text in enumerate((source, target)))
-    return tuple(text[:1].upper() + text[1:] if template[0] == "{" and not re.match(r"\{(url|email|file|version|code)", template) else text
+    if texts[0].endswith("m.."):  # at 9 p.m.
+        texts = texts[0][:-1], texts[1]
+    return tuple(text[:1].upper() + text[1:] if template[0] == "{" and not re.match(r"\{(url|email|file|version|code|brand)", template) else text
                  for text, template in zip(texts, (source, target)))
 
 
-def templates(lang):
-    """[(source, target)] of templates.en-LANG.tsv beside this file; none where there is no such file."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"templates.en-{lang}.tsv")
-    if not os.path.exists(path):
-        return []
-    with open(path, encoding="utf-8") as file:
+# Greetings and letters; signs and labels; what people say; words that the other sources lack; words, brands and marks alone; news; with slots.
+EVERYDAY = ("letters", "signs", "talk", "rarer", "fragments", "news", "slots")
+
+
+def lines_beside(name):
+    """The fields of each line of a file beside this one."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as file:
         return [tuple(line.rstrip("\n").split("\t")) for line in file if line.strip()]
+
+
+def everyday(lang):
+    """[(English, the language's)] of the files in everyday/, slots and all."""
+    column = ("en", "de", "fr", "ja").index(lang)
+    return [(fields[0], fields[column]) for name in EVERYDAY for fields in lines_beside(f"everyday/{name}.tsv")]
+
+
+def templates(lang):
+    """[(source, target)] with slots: of templates.en-LANG.tsv, and those of everyday/."""
+    return lines_beside(f"templates.en-{lang}.tsv") + [pair for pair in everyday(lang) if SLOT.search(pair[0])]
 
 
 def bare(random, lang):
     """What is nothing but a value, and stays itself or changes its notation alone."""
     slot = random.choice(["num", "pct", "money", "measure", "date", "iso", "time", "fulldate", "person", "code", "version", "phone", "email", "url", "file",
-                          "title", "company", "year"] if lang == "de" else ["num", "pct", "money", "person", "code", "version", "phone", "email", "url", "file"])
+                          "title", "company", "year", "clock", "brand"] if lang == "de" else
+                         ["num", "pct", "money", "person", "code", "version", "phone", "email", "url", "file", "clock", "brand"])
     return SLOTS[slot](random, lang)
 
 
@@ -637,8 +702,8 @@ CONTENT = {"stand-ins": (stand_ins, 0.5), "dates": (replace_dates, 0.9), "number
            "places": (replace_places, 0.6), "names": (replace_names, 0.6)}
 FORM = {"without mark": (without_mark, 0.10), "small first letter": (small_first, 0.03), "all small": (all_small, 0.03), "capitals": (all_capitals, 0.02),
         "title case": (title_case, 0.08), "curly": (curly, 0.2), "label": (label, 0.08), "quoted": (quoted, 0.03)}
-NEEDS_LANGUAGE = {replace_dates, replace_numbers, numbers_for_words}
-GERMAN_ALONE = {replace_places, quoted}
+NEEDS_LANGUAGE = {replace_dates, replace_numbers, numbers_for_words, quoted}
+GERMAN_ALONE = {replace_places}
 
 
 def changed(random, source, target, lang):
@@ -655,7 +720,7 @@ def changed(random, source, target, lang):
     for name, (function, share) in FORM.items():
         roll -= share
         if roll < 0:
-            new = None if function in GERMAN_ALONE and lang != "de" else function(random, source, target)
+            new = function(random, source, target, lang) if function in NEEDS_LANGUAGE else function(random, source, target)
             if new and new != (source, target):
                 done.append(name)
                 source, target = new

@@ -17,6 +17,7 @@ SHARE_ALIKE = "CC-BY-SA"  # of any version: left out with --no-share-alike
 UNKNOWN = "not found"     # left out always
 
 SOURCES = [
+    Source("everyday", "Apache-2.0", "written for attentiond: everyday/ of this folder", 6, is_interface=False),
     Source("tatoeba", "CC-BY-2.0-FR", "tatoeba.org; en-de: manythings.org/anki of 2018-05-13; fr: modelexlab/data; ja: manythings.org/anki of 2021-06-21, by way of Lolzyhaxy/experiments", is_interface=False),
     Source("tanaka", "CC-BY-2.0-FR", "Tanaka corpus, by way of odashi/small_parallel_enja", is_interface=False),
     Source("android-aosp", "Apache-2.0", "LineageOS and CyanogenMod apps, Katsuna/public_packages_apps_Settings, Ankits-lab/frameworks_base", 2),
@@ -118,6 +119,9 @@ SOURCES = [
     Source("monero-guides", "BSD-3-Clause", "monero-project/monero-site", is_interface=False),
     Source("debian-handbook", SHARE_ALIKE + "-3.0", "Debian-VN/debian-handbook; its other licence is GPL-2.0-or-later", is_interface=False),
     Source("gnome-help", "CC-BY-3.0", "GNOME/gnome-user-docs", cap=3000, is_interface=False),
+    Source("gnome-help-apps", SHARE_ALIKE + "-3.0", "gnome-user-docs and the help of some sixty applications in Debian's packages, pages that name this licence", is_interface=False),
+    Source("libreoffice-help", "MPL-2.0", "LibreOffice 7.4's help, Debian's packages libreoffice-help-*", 0.5, cap=24000, is_interface=False),
+    Source("words", SHARE_ALIKE + "-3.0", "English-Japanese words: WikDict by way of Debian's dict-freedict-eng-jpn, and common words of EDRDG's EDICT", 0.3, is_interface=False),
     Source("php-manual", "CC-BY-3.0", "php/doc-en, php/doc-{de,fr,ja}", 0.5, cap=5000, is_interface=False),
     Source("cldr-names", "Unicode-3.0", "unicode-org/cldr-json", is_interface=False),
     Source("cldr-numbers-synthetic", "Unicode-3.0", "unicode-org/cldr-json; made of its patterns", 0.5, is_interface=False),
