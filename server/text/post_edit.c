@@ -1,5 +1,6 @@
 #include "server/text/post_edit.h"
 
+#include "base/ascii.h"
 #include "base/size.h"
 #include "model/tokenizer/tokenizer.h"
 #include "server/text/marked.h"
@@ -378,6 +379,16 @@ static size_t settle_run(struct edit *edit)
     return edit->n_source - shown;
 }
 
+/* Whether the stop at target[at] is that of a number as the source's last word is one: "and 3rd", "und 3.". */
+static bool is_ordinal(const struct edit *edit, size_t at)
+{
+    size_t end = edit->n_source;
+    while (end > 0 && mt_ascii_is_small(edit->source[end - 1]))
+        end--;
+    return edit->n_source - end == 2 && end > 0 && mt_ascii_is_digit(edit->source[end - 1]) &&
+           at > 0 && mt_ascii_is_digit(edit->target[at - 1]) && edit->target[at] == '.';
+}
+
 /* Returns how much of the source's end is to be written behind the sentence. */
 static size_t settle_final_mark(struct edit *edit)
 {
@@ -390,7 +401,12 @@ static size_t settle_final_mark(struct edit *edit)
     size_t n_wanted = n_ellipsis > 0 ? n_ellipsis : edit->n_source - mark_begin;
     if (is_final_mark(wanted) && mt_is_word_char(found))
         return n_wanted;
-    bool is_stop = is_full_stop(found) && final_ellipsis(edit->target, edit->n_target) == 0;
+    size_t n_found = final_ellipsis(edit->target, edit->n_target);
+    if (n_ellipsis > 0 && n_found > 0 && n_found != n_ellipsis) {
+        drop(edit, edit->n_target - n_found, edit->n_target);
+        return n_ellipsis;
+    }
+    bool is_stop = is_full_stop(found) && n_found == 0 && !is_ordinal(edit, at);
     bool is_replaced = replaces_full_stop(wanted, n_ellipsis > 0);
     if (is_stop && (mt_is_word_char(wanted) || is_replaced))
         drop(edit, at, edit->n_target);
