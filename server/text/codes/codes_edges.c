@@ -161,16 +161,35 @@ void mt_codes_take_bars(struct mt_codes_finder *finder, size_t begin, size_t end
     }
 }
 
+/* Whether a single letter is beside the comma. */
+static bool is_cell_short(const struct mt_codes_finder *finder, size_t at)
+{
+    return (!mt_codes_digit_at(finder, at - 1) && is_short_before(finder, at)) ||
+           (!mt_codes_digit_at(finder, at + 1) && is_short_behind(finder, at + 1));
+}
+
 /* Words with nothing but commas or semicolons between them: red,green,blue. One comma is a slip. */
 static bool take_listed(struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     size_t n_commas = 0, n_semicolons = 0;
-    if (item->taken != MT_FREE || item->has_digit)
+    if (item->taken != MT_FREE || !item->has_letter)
         return false;
     for (size_t i = item->core_begin; i < item->core_end; i = mt_codes_next(finder, i)) {
         bool is_mark = mt_codes_is_one_of(finder->text[i], ",;");
-        if (is_mark ? is_short_before(finder, i) || is_short_behind(finder, i + 1)
-                    : !is_letter_at(finder, i))
+        if (!is_mark && mt_codes_digit_at(finder, i)) { /* a cell of digits: Tom,35,Berlin */
+            size_t end = i;
+            while (mt_codes_digit_at(finder, end))
+                end++;
+            bool is_cell = i > item->core_begin && end < item->core_end &&
+                           mt_codes_is_one_of(finder->text[i - 1], ",;") &&
+                           mt_codes_is_one_of(finder->text[end], ",;") &&
+                           is_letter_at(finder, end + 1);
+            if (!is_cell)
+                return false;
+            i = end - 1;
+            continue;
+        }
+        if (is_mark ? is_cell_short(finder, i) : !is_letter_at(finder, i))
             return false;
         n_commas += finder->text[i] == ',';
         n_semicolons += finder->text[i] == ';';
@@ -212,8 +231,10 @@ static void take_separators(struct mt_codes_finder *finder)
         if (i == 0 || i + 1 == finder->n_items || (is_in_quotes && n_open == 0) ||
             !(is_path_sign(finder, item) || parts_titles(finder, i)))
             continue;
-        if (is_word(finder, item - 1) && is_word(finder, item + 1) &&
-            (item - 1)->end < item->begin && item->end < (item + 1)->begin)
+        bool is_arrow = mt_codes_at(finder, item->begin) >= 0x2190; /* Step 1 → Step 2 */
+        bool is_behind = is_word(finder, item - 1) || (is_arrow && (item - 1)->has_digit);
+        if (is_behind && is_word(finder, item + 1) && (item - 1)->end < item->begin &&
+            item->end < (item + 1)->begin)
             mt_codes_claim(finder, MT_CODE_EDGE, item->begin, item->end);
     }
 }

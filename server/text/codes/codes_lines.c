@@ -10,6 +10,8 @@
 /* Marks one behind the other: "> - [ ] ". */
 #define MAX_MARKS 8
 #define MAX_NOTE_BYTES 80
+/* Between two columns: "Cancel   OK". */
+#define LEAST_COLUMN_BLANKS 3
 
 struct line {
     size_t begin, end; /* without blanks at its ends */
@@ -84,10 +86,12 @@ static bool is_timing(const struct mt_codes_finder *finder, const struct line *l
     return match_time(text, at, line->end) > 0;
 }
 
-/* |---|:-:|, between the head of a Markdown table and its rows. */
+/* |---|:-:|, between the head of a Markdown table and its rows; :::note around a block. */
 static bool is_rule(const struct mt_codes_finder *finder, const struct line *line)
 {
     size_t n_dashes = 0, n_bars = 0;
+    if (line->end - line->begin >= 3 && memcmp(finder->text + line->begin, ":::", 3) == 0)
+        return !memchr(finder->text + line->begin, ' ', line->end - line->begin);
     for (size_t i = line->begin; i < line->end; i++) {
         char c = finder->text[i];
         if (!mt_codes_is_one_of(c, "|-:+= \t"))
@@ -96,6 +100,21 @@ static bool is_rule(const struct mt_codes_finder *finder, const struct line *lin
         n_bars += c == '|' || c == '+';
     }
     return n_dashes >= 3 && n_bars > 0;
+}
+
+/* A line of a program, by how it ends: x = 1; f(x); if (x) { and { return x; }. Not "file(s);", "&nbsp;}". */
+static bool is_code(const struct mt_codes_finder *finder, const struct line *line)
+{
+    const char *text = finder->text + line->begin;
+    size_t length = line->end - line->begin, end = length;
+    char last = text[end - 1];
+    while (end > 0 && mt_codes_is_one_of(text[end - 1], " {}"))
+        end--;
+    if (end < 4 || (text[end - 1] != ';' && !(last == '{' && text[end - 1] == ')')))
+        return false;
+    bool is_call = text[end - 2] == ')' && memcmp(text + end - 4, "(s)", 3) != 0;
+    bool is_entity = memrchr(text + (end > 10 ? end - 10 : 0), '&', end > 10 ? 10 : end);
+    return end < length ? !is_entity : is_call || memmem(text, end, " = ", 3);
 }
 
 /* Bytes of a chord: C, F#m, Bb7, Gsus4, D/F#. */
@@ -185,6 +204,24 @@ static bool has_ordinals(const char *language)
     return false;
 }
 
+/* "A. Yes" above "B. No", or below it: no initial of a name. */
+static bool has_next_letter(const struct mt_codes_finder *finder, const struct line *line)
+{
+    const char *text = finder->text;
+    size_t end = mt_codes_line_end(finder, line->end), before = line->begin;
+    size_t next =
+        end < finder->length ? mt_codes_skip_blanks(finder, end + 1, finder->length) : end;
+    if (mt_codes_char(finder, next) == text[line->begin] + 1 &&
+        mt_codes_char(finder, next + 1) == '.')
+        return true;
+    while (before > 0 && line->begin - before < MAX_NOTE_BYTES && text[before - 1] != '\n')
+        before--;
+    for (before -= before > 0;
+         before > 0 && line->begin - before < 2 * MAX_NOTE_BYTES && text[before - 1] != '\n';)
+        before--;
+    return text[before] == text[line->begin] - 1 && text[before + 1] == '.';
+}
+
 /* 1. 2) (3) a) and, before a capital, a. */
 static size_t match_list_number(const struct mt_codes_finder *finder, const struct line *line)
 {
@@ -198,16 +235,18 @@ static size_t match_list_number(const struct mt_codes_finder *finder, const stru
     char mark = mt_codes_char(finder, at);
     bool is_list = mark == ')' || (mark == '.' && !is_bracketed && is_number &&
                                    !has_ordinals(finder->options->source_lang));
-    bool is_letter = mark == '.' && !is_bracketed && !is_number && finder->text[from] >= 'a' &&
+    bool is_small = finder->text[from] >= 'a' || has_next_letter(finder, line);
+    bool is_letter = mark == '.' && !is_bracketed && !is_number && is_small &&
                      u_isupper((UChar32)mt_codes_at(finder, at + 2));
     return at > from && (is_list || is_letter) ? before_blank(finder, line, at + 1 - line->begin)
                                                : 0;
 }
 
-/* P.S. and PS: before what comes after a letter. */
-static size_t match_postscript(const struct mt_codes_finder *finder, const struct line *line)
+/* P.S. before what comes after a letter, Fwd: before what was its subject. */
+static size_t match_prefix(const struct mt_codes_finder *finder, const struct line *line)
 {
-    static const char *const marks[] = {"P.S.", "P.P.S.", "N.B.", "PS:", "PPS:", "NB:"};
+    static const char *const marks[] = {
+        "P.S.", "P.P.S.", "N.B.", "PS:", "PPS:", "NB:", "Re:", "RE:", "Fwd:", "FWD:", "Fw:", "FW:"};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (strncmp(finder->text + line->begin, marks[i], strlen(marks[i])) == 0)
             return before_blank(finder, line, strlen(marks[i]));
@@ -226,13 +265,32 @@ static size_t match_heading(const struct mt_codes_finder *finder, const struct l
     return before_blank(finder, line, n);
 }
 
+static bool is_box_at(const struct mt_codes_finder *finder, size_t at)
+{
+    return finder->text[at] == '[' && mt_codes_is_one_of(mt_codes_char(finder, at + 1), " xX") &&
+           mt_codes_char(finder, at + 2) == ']';
+}
+
 /* [ ] and [x] of a list of tasks. */
 static size_t match_box(const struct mt_codes_finder *finder, const struct line *line)
 {
-    bool is_box = line->end - line->begin > 3 && finder->text[line->begin] == '[' &&
-                  mt_codes_is_one_of(finder->text[line->begin + 1], " xX") &&
-                  finder->text[line->begin + 2] == ']';
+    bool is_box = line->end - line->begin > 3 && is_box_at(finder, line->begin);
     return is_box ? before_blank(finder, line, 3) : 0;
+}
+
+/* Yes [ ]  No [ ]: two boxes at least. */
+static void take_boxes(struct mt_codes_finder *finder, const struct line *line)
+{
+    size_t first = MT_NO_MATE;
+    for (size_t i = line->begin; i + 3 <= line->end; i++) {
+        if (finder->text[i] != '[' || !is_box_at(finder, i))
+            continue;
+        if (first != MT_NO_MATE)
+            mt_codes_claim(finder, MT_CODE_EDGE, i, i + 3);
+        if (first != MT_NO_MATE && first != line->end)
+            mt_codes_claim(finder, MT_CODE_EDGE, first, first + 3);
+        first = first == MT_NO_MATE ? i : line->end;
+    }
 }
 
 /* [DOOR OPENS], 【News】, (SIGHS) in capitals; before a new sentence (laughs) and *laughs*: texts of their
@@ -327,7 +385,7 @@ static void take_marks(struct mt_codes_finder *finder, struct line line)
 {
     static size_t (*const matchers[])(const struct mt_codes_finder *finder,
                                       const struct line *line) = {
-        match_bullet, match_list_number, match_postscript, match_heading, match_box};
+        match_bullet, match_list_number, match_prefix, match_heading, match_box};
     for (size_t n_marks = 0; n_marks < MAX_MARKS; n_marks++) {
         size_t n = 0, k = 0;
         while (k < sizeof matchers / sizeof *matchers && !n)
@@ -355,8 +413,8 @@ static void take_row(struct mt_codes_finder *finder, const struct line *line)
 static void take_tabs(struct mt_codes_finder *finder, const struct line *line)
 {
     for (size_t i = line->begin, n; i < line->end; i += n ? n : 1) {
-        n = count(finder, i, line->end, '\t');
-        if (n)
+        n = count(finder, i, line->end, finder->text[i] == ' ' ? ' ' : '\t');
+        if (n >= LEAST_COLUMN_BLANKS || (n && finder->text[i] == '\t'))
             mt_codes_claim(finder, MT_CODE_EDGE, i, i + n);
     }
 }
@@ -387,10 +445,12 @@ void mt_codes_find_lines(struct mt_codes_finder *finder)
         size_t fenced = take_fenced(finder, &line, &no_fences);
         if (fenced) {
             next = fenced < finder->length ? mt_codes_next(finder, fenced) : fenced;
-        } else if (is_timing(finder, &line) || is_rule(finder, &line) || is_chords(finder, &line)) {
+        } else if (is_timing(finder, &line) || is_rule(finder, &line) || is_chords(finder, &line) ||
+                   is_code(finder, &line)) {
             mt_codes_claim(finder, MT_CODE_EDGE, line.begin, line.end);
         } else {
             take_tabs(finder, &line);
+            take_boxes(finder, &line);
             if (finder->text[line.begin] == '|' && finder->text[line.end - 1] == '|' &&
                 line.end - line.begin > 2)
                 take_row(finder, &line);

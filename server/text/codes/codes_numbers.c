@@ -6,6 +6,11 @@
 #include <unicode/uchar.h>
 #include <unicode/ucurr.h>
 
+/* Numbers in a row that are one code. */
+#define MOST_IN_SEQUENCE 32
+/* Letters glued to an amount: £20pp. */
+#define MOST_GLUED_LETTERS 3
+
 static const struct mt_codes_item *item_at(const struct mt_codes_finder *finder, size_t i)
 {
     static const struct mt_codes_item none = {.taken = MT_TAKEN_EDGE};
@@ -105,6 +110,68 @@ static size_t take_currency(struct mt_codes_finder *finder, size_t i)
     return is_one && mt_codes_claim_amount(finder, begin, second->core_end) ? 2 : 0;
 }
 
+/* EUR/USD */
+static size_t take_pair(struct mt_codes_finder *finder, size_t i)
+{
+    struct mt_codes_item first = *item_at(finder, i), second = first;
+    const char *slash =
+        memchr(finder->text + first.core_begin, '/', first.core_end - first.core_begin);
+    if (!slash)
+        return 0;
+    first.core_end = (size_t)(slash - finder->text);
+    second.core_begin = first.core_end + 1;
+    return is_currency_code(finder, &first) && is_currency_code(finder, &second) &&
+           mt_codes_take(finder, MT_CODE_WORD, first.core_begin, second.core_end);
+}
+
+/* €9,99 in English: neither thousands nor a fraction, and whoever wrote it means the latter. */
+static size_t take_foreign_price(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = item_at(finder, i);
+    size_t begin = item->core_begin, at = begin, end = item->core_end;
+    if (u_charType((UChar32)mt_codes_at(finder, at)) == U_CURRENCY_SYMBOL)
+        at = mt_codes_next(finder, at);
+    while (at < end && mt_codes_digit_at(finder, at))
+        at++;
+    bool is_one = at > begin && mt_codes_char(finder, at) == ',' &&
+                  number_end(finder, at + 1, end) == at + 3 && at + 3 <= end &&
+                  mt_codes_is_english(finder);
+    bool has_sign = mt_codes_next(finder, begin) <= end &&
+                    (u_charType((UChar32)mt_codes_at(finder, begin)) == U_CURRENCY_SYMBOL ||
+                     u_charType((UChar32)mt_codes_at(finder, at + 3)) == U_CURRENCY_SYMBOL);
+    return is_one && has_sign && mt_codes_take(finder, MT_CODE_NUMBER, begin, end);
+}
+
+/* US$ 20.00: models lose a sign that stands alone behind letters. */
+static size_t take_dollars(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *sign = item_at(finder, i), *number = item_at(finder, i + 1);
+    size_t n = sign->core_end - sign->core_begin;
+    bool is_sign = sign->taken == MT_FREE && n >= 2 && n <= 4 &&
+                   mt_ascii_is_capital(finder->text[sign->core_begin]) &&
+                   finder->text[sign->core_end - 1] == '$';
+    return is_sign && is_number(finder, number) && follows(finder, sign, number) &&
+                   mt_codes_claim_amount(finder, sign->core_begin, number->core_end)
+               ? 2
+               : 0;
+}
+
+/* £5.99/month: two texts where it is alone, else the amount is a number. */
+static size_t take_rate(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = item_at(finder, i);
+    size_t begin = item->core_begin, at = begin, end;
+    bool has_sign = u_charType((UChar32)mt_codes_at(finder, begin)) == U_CURRENCY_SYMBOL;
+    at = has_sign ? number_end(finder, mt_codes_next(finder, begin), item->core_end)
+                  : item->core_end;
+    for (end = at + 1; end < item->core_end && mt_codes_is_letter(mt_codes_at(finder, end));)
+        end = mt_codes_next(finder, end);
+    if (at == item->core_end || finder->text[at] != '/' || end < at + 3 || end != item->core_end)
+        return 0;
+    return finder->n_items == 1 ? mt_codes_take(finder, MT_CODE_EDGE, at, at + 1)
+                                : mt_codes_claim_amount(finder, begin, at);
+}
+
 /* $1.2bn, 1.5m: letters glued to an amount. 5m may be metres. */
 static size_t take_amount(struct mt_codes_finder *finder, size_t i)
 {
@@ -119,6 +186,12 @@ static size_t take_amount(struct mt_codes_finder *finder, size_t i)
         return 0;
     at += has_sign ? mt_codes_next(finder, at) - at : 0;
     size_t end = mt_codes_digit_at(finder, at) ? number_end(finder, at, item->core_end) : at;
+    size_t n_glued = 0;
+    while (mt_ascii_is_small(mt_codes_char(finder, end + n_glued)))
+        n_glued++;
+    if (has_sign && end > at && n_glued > 0 && n_glued <= MOST_GLUED_LETTERS &&
+        end + n_glued == item->core_end)
+        return mt_codes_claim_amount(finder, item->core_begin, item->core_end);
     for (size_t k = 0; k < sizeof multiples / sizeof *multiples && end > at; k++) {
         size_t n = strlen(multiples[k]);
         bool is_known = has_sign || n > 1 || memchr(finder->text + at, '.', end - at);
@@ -195,12 +268,30 @@ static size_t take_mixed(struct mt_codes_finder *finder, size_t i)
 static size_t take_sequence(struct mt_codes_finder *finder, size_t i)
 {
     size_t n = 0;
-    while (is_digits(finder, item_at(finder, i + n)->begin, item_at(finder, i + n)->core_end) &&
+    while (n < MOST_IN_SEQUENCE &&
+           is_digits(finder, item_at(finder, i + n)->begin, item_at(finder, i + n)->core_end) &&
            (n == 0 || follows(finder, item_at(finder, i + n - 1), item_at(finder, i + n))))
         n++;
     return n >= 3 && mt_codes_take(finder, MT_CODE_NUMBER, item_at(finder, i)->begin,
                                    item_at(finder, i + n - 1)->core_end)
                ? n
+               : 0;
+}
+
+/* 5 ft 11 in */
+static size_t take_feet_in_words(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const feet[] = {"ft", NULL}, *const inches[] = {"in", NULL};
+    for (size_t k = 0; k < 3; k++)
+        if (!follows(finder, item_at(finder, i + k), item_at(finder, i + k + 1)) && k < 2)
+            return 0;
+    bool is_one =
+        is_number(finder, item_at(finder, i)) && is_text(finder, item_at(finder, i + 1), feet) &&
+        is_number(finder, item_at(finder, i + 2)) &&
+        is_text(finder, item_at(finder, i + 3), inches) && item_at(finder, i + 3)->taken == MT_FREE;
+    return is_one && mt_codes_take(finder, MT_CODE_NUMBER, item_at(finder, i)->begin,
+                                   item_at(finder, i + 3)->core_end)
+               ? 4
                : 0;
 }
 
@@ -409,6 +500,20 @@ static bool is_range(const struct mt_codes_finder *finder, const struct mt_codes
     return item->core_begin < item->core_end && mt_codes_digit_at(finder, item->core_begin);
 }
 
+/* A-1023/B: capitals and digits. */
+static bool is_number_of_letters(const struct mt_codes_finder *finder,
+                                 const struct mt_codes_item *item)
+{
+    bool has_digit = false;
+    for (size_t i = item->core_begin; i < item->core_end; i++) {
+        char c = finder->text[i];
+        has_digit = has_digit || mt_ascii_is_digit(c);
+        if (!mt_ascii_is_capital(c) && !mt_ascii_is_digit(c) && !mt_codes_is_one_of(c, "-/."))
+            return false;
+    }
+    return has_digit;
+}
+
 /* No.5 */
 static bool is_glued_numero(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
@@ -436,8 +541,9 @@ static size_t take_numero(struct mt_codes_finder *finder, size_t i)
     bool is_small = is_text(finder, first, small);
     uint32_t behind =
         mt_codes_at(finder, mt_codes_skip_blanks(finder, number->end, finder->length));
-    bool is_one = is_range(finder, number) && number->core_begin == number->begin &&
-                  first->core_end + 1 == first->end && number->begin == first->end + 1 &&
+    bool is_one = (is_range(finder, number) || is_number_of_letters(finder, number)) &&
+                  number->core_begin == number->begin && first->core_end + 1 == first->end &&
+                  number->begin == first->end + 1 &&
                   (is_text(finder, first, words) ||
                    (is_small && (number->core_end < number->end || !u_islower((UChar32)behind))));
     return is_one && mt_codes_take(finder, MT_CODE_NUMBER, first->core_begin, number->core_end) ? 2
@@ -525,9 +631,11 @@ static size_t take_release(struct mt_codes_finder *finder, size_t i)
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_round_price, take_currency, take_amount,   take_price,     take_ratio,   take_mixed,
-        take_angle,       take_feet,     take_tagged,   take_version,   take_release, take_numero,
-        take_section,     take_zone,     take_sequence, take_reference, take_half};
+        take_round_price,   take_pair,     take_foreign_price, take_dollars, take_rate,
+        take_feet_in_words, take_currency, take_amount,        take_price,   take_ratio,
+        take_mixed,         take_angle,    take_feet,          take_tagged,  take_version,
+        take_release,       take_numero,   take_section,       take_zone,    take_sequence,
+        take_reference,     take_half};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)

@@ -410,6 +410,32 @@ static size_t members_end(const struct mt_codes_finder *finder, size_t at)
     }
 }
 
+/* [^1]: a footnote's number. */
+static struct syntax match_footnote(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t at = begin + 2;
+    if (!starts(finder, begin, "[^"))
+        return nothing;
+    while (mt_codes_is_name_char(mt_codes_char(finder, at)) || mt_codes_char(finder, at) == '-')
+        at++;
+    return at > begin + 2 && mt_codes_char(finder, at) == ']'
+               ? (struct syntax){.n = at + 1 - begin, .kind = MT_CODE_POINT}
+               : nothing;
+}
+
+/* @:menu.file.save, @:lower:name: another message's name. */
+static struct syntax match_linked(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t at = begin + 2, end = at;
+    if (!starts(finder, begin, "@:"))
+        return nothing;
+    for (; mt_codes_is_name_char(mt_codes_char(finder, at)) ||
+           mt_codes_is_one_of(mt_codes_char(finder, at), ".:");
+         at++)
+        end = mt_codes_is_name_char(finder->text[at]) ? at + 1 : end;
+    return end > begin + 2 ? word(end - begin) : nothing;
+}
+
 /* $HOME, $name, $user->name, $t(key): two letters at least. Not US$, $1, $A5. */
 static struct syntax match_variable(const struct mt_codes_finder *finder, size_t begin)
 {
@@ -530,10 +556,10 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 static size_t take_syntax(struct mt_codes_finder *finder, size_t begin)
 {
     static struct syntax (*const matchers[])(const struct mt_codes_finder *finder, size_t begin) = {
-        match_emoticon,  match_escaped_char, match_keys,     match_statement,
-        match_bracketed, match_argument,     match_object,   match_spaced,
-        match_set,       match_code,         match_sentinel, match_shortcode,
-        match_variable,  match_shown_tag,    match_entity,   match_postcode};
+        match_emoticon,  match_escaped_char, match_keys,    match_statement, match_bracketed,
+        match_argument,  match_object,       match_spaced,  match_set,       match_code,
+        match_sentinel,  match_shortcode,    match_linked,  match_footnote,  match_variable,
+        match_shown_tag, match_entity,       match_postcode};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
         struct syntax found = matchers[k](finder, begin);
         if (!found.n)

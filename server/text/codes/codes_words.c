@@ -322,6 +322,9 @@ static void take_name_in(struct mt_codes_finder *finder, size_t least, size_t be
     size_t n = mt_codes_match_name(finder->text, from, call_end(finder, from, end));
     if (!n && from < begin)
         n = mt_codes_match_name(finder->text, from = begin, end);
+    if (!n && end - begin > 2 && memcmp(finder->text + begin, "*.", 2) == 0) /* *.txt */
+        while (begin + n < end && (n < 2 || mt_codes_is_name_char(finder->text[begin + n])))
+            n++;
     if (n)
         mt_codes_claim(finder, MT_CODE_WORD, from, from + n);
 }
