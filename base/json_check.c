@@ -3,6 +3,7 @@
 #include "base/ascii.h"
 #include "base/json_reader.h"
 #include "base/size.h"
+#include "base/vector.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -314,17 +315,8 @@ static enum mt_status close_keys(struct scanner *s, size_t first)
 
 static enum mt_status push_key(struct scanner *s, struct mt_json_span text)
 {
-    if (s->n_keys == s->keys_capacity) {
-        size_t capacity = s->keys_capacity ? s->keys_capacity * 2 : 32;
-        size_t bytes = SIZE_MAX;
-        struct key *keys = NULL;
-        if (mt_size_mul(capacity, sizeof *keys, &bytes))
-            keys = realloc(s->keys, bytes);
-        if (!keys)
-            return mt_fail_memory(s->err, bytes, s->what);
-        s->keys = keys;
-        s->keys_capacity = capacity;
-    }
+    if (MT_ROOM(&s->keys, &s->keys_capacity, s->n_keys + 1, s->what, s->err))
+        return MT_MEMORY;
     s->keys[s->n_keys++] = (struct key){.hash = hash_text(text), .text = text};
     return MT_OK;
 }

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/size.h"
 #include "base/text.h"
+#include "base/vector.h"
 
 #include <assert.h>
 #include <endian.h>
@@ -61,15 +62,7 @@ enum mt_status mt_image_add_metadata(struct mt_image *image, const char *key, co
 
 static enum mt_status make_room(struct mt_image *image, struct mt_error *err)
 {
-    if (image->n_tensors < image->capacity)
-        return MT_OK;
-    size_t capacity = mt_size_max(64, 2 * image->capacity);
-    size_t *grown = realloc(image->offsets, capacity * sizeof *grown);
-    if (!grown)
-        return mt_fail_memory(err, capacity * sizeof *grown, "image");
-    image->offsets = grown;
-    image->capacity = capacity;
-    return MT_OK;
+    return MT_ROOM(&image->offsets, &image->capacity, image->n_tensors + 1, "image", err);
 }
 
 enum mt_status mt_image_add(struct mt_image *image, const char *name, enum mt_dtype dtype,

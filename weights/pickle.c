@@ -1,6 +1,7 @@
 #include "weights/pickle.h"
 
 #include "base/size.h"
+#include "base/vector.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -104,14 +105,8 @@ static enum mt_status push(struct machine *m, struct mt_pickle_value *value)
     if (m->n_stack == MT_PICKLE_MAX_STACK)
         return mt_fail(m->err, MT_LIMIT, "%s: pickle: more than %d values on the stack", m->what,
                        MT_PICKLE_MAX_STACK);
-    if (m->n_stack == m->stack_capacity) {
-        size_t capacity = m->stack_capacity ? 2 * m->stack_capacity : 64;
-        struct mt_pickle_value **grown = realloc(m->stack, capacity * sizeof *grown);
-        if (!grown)
-            return mt_fail_memory(m->err, capacity * sizeof *grown, "pickle's stack");
-        m->stack = grown;
-        m->stack_capacity = capacity;
-    }
+    if (MT_ROOM(&m->stack, &m->stack_capacity, m->n_stack + 1, "pickle's stack", m->err))
+        return MT_MEMORY;
     m->stack[m->n_stack++] = value;
     return MT_OK;
 }
@@ -337,13 +332,10 @@ static enum mt_status remember(struct machine *m, size_t index_bytes)
         return mt_fail(m->err, MT_LIMIT, "%s: pickle: memo %" PRIu64 ", expected less than %zu",
                        m->what, index, MT_PICKLE_MAX_MEMO);
     if (index >= m->memo_capacity) {
-        size_t capacity = mt_size_max(2 * m->memo_capacity, (size_t)index + 64);
-        struct mt_pickle_value **grown = realloc(m->memo, capacity * sizeof *grown);
-        if (!grown)
-            return mt_fail_memory(m->err, capacity * sizeof *grown, "pickle's memo");
-        memset(grown + m->memo_capacity, 0, (capacity - m->memo_capacity) * sizeof *grown);
-        m->memo = grown;
-        m->memo_capacity = capacity;
+        size_t n = m->memo_capacity;
+        if (MT_ROOM(&m->memo, &m->memo_capacity, (size_t)index + 1, "pickle's memo", m->err))
+            return MT_MEMORY;
+        memset(m->memo + n, 0, (m->memo_capacity - n) * sizeof *m->memo);
     }
     m->memo[index] = value;
     return MT_OK;

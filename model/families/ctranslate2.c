@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/size.h"
+#include "base/vector.h"
 #include "model/families/argos_archive.h"
 #include "model/families/ctranslate2_model.h"
 #include "model/tokenizer/tokenizer_config.h"
@@ -286,14 +287,8 @@ static enum mt_status add_piece(struct vocabulary *v, const char *piece, size_t 
                        v->n, length, MT_VOCAB_MAX_PIECE_BYTES);
     if (memchr(piece, '\0', length) || mt_utf8_valid_prefix(piece, length) != length)
         return mt_fail(err, MT_FORMAT, "%s: piece %zu is not text", v->path, v->n);
-    if (v->n == v->capacity) {
-        size_t capacity = v->capacity ? 2 * v->capacity : 4096;
-        size_t *grown = realloc(v->offsets, capacity * sizeof *grown);
-        if (!grown)
-            return mt_fail_memory(err, capacity * sizeof *grown, v->path);
-        v->offsets = grown;
-        v->capacity = capacity;
-    }
+    if (MT_ROOM(&v->offsets, &v->capacity, v->n + 1, v->path, err))
+        return MT_MEMORY;
     v->offsets[v->n++] = v->bytes.length;
     mt_text_append(&v->bytes, piece, length);
     mt_text_append(&v->bytes, "", 1);

@@ -1,6 +1,7 @@
 #include "model/families/ctranslate2_model.h"
 
 #include "base/size.h"
+#include "base/vector.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -411,14 +412,8 @@ static enum mt_status add(struct plan *p, const struct mt_ctranslate2_variable *
 static enum mt_status add(struct plan *p, const struct mt_ctranslate2_variable *variable,
                           size_t first, size_t n, const char *format, ...)
 {
-    if (p->n == p->capacity) {
-        size_t capacity = p->capacity ? 2 * p->capacity : 256;
-        struct piece *grown = realloc(p->pieces, capacity * sizeof *grown);
-        if (!grown)
-            return mt_fail_memory(p->err, capacity * sizeof *grown, "tensors");
-        p->pieces = grown;
-        p->capacity = capacity;
-    }
+    if (MT_ROOM(&p->pieces, &p->capacity, p->n + 1, "tensors", p->err))
+        return MT_MEMORY;
     struct piece *piece = &p->pieces[p->n++];
     *piece = (struct piece){.variable = variable, .first = first, .n = n};
     va_list args;

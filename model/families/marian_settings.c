@@ -1,6 +1,7 @@
 #include "model/families/marian_settings.h"
 
 #include "base/ascii.h"
+#include "base/vector.h"
 #include "base/yaml_reader.h"
 
 #include <errno.h>
@@ -22,15 +23,7 @@ struct mt_marian_settings {
 
 static enum mt_status make_room(struct mt_marian_settings *s, struct mt_error *err)
 {
-    if (s->n < s->capacity)
-        return MT_OK;
-    size_t capacity = s->capacity ? 2 * s->capacity : 16;
-    struct setting *list = realloc(s->list, capacity * sizeof *list);
-    if (!list)
-        return mt_fail_memory(err, capacity * sizeof *list, s->what);
-    s->list = list;
-    s->capacity = capacity;
-    return MT_OK;
+    return MT_ROOM(&s->list, &s->capacity, s->n + 1, s->what, err);
 }
 
 static enum mt_status keep(void *context, const struct mt_yaml_value *value, struct mt_error *err)

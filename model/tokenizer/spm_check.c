@@ -1,6 +1,7 @@
 #include "model/tokenizer/spm_check.h"
 
 #include "base/text.h"
+#include "base/vector.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -163,14 +164,9 @@ static enum mt_status keep_user_defined(struct check *check, const struct user_d
     if (check->n_user_defined == MT_SPM_MAX_USER_DEFINED)
         return mt_fail(check->err, MT_LIMIT, "%s: more than %d user-defined pieces", check->what,
                        MT_SPM_MAX_USER_DEFINED);
-    if (check->n_user_defined == check->capacity) {
-        size_t capacity = check->capacity ? 2 * check->capacity : 64;
-        void *grown = realloc(check->user_defined, capacity * sizeof *check->user_defined);
-        if (!grown)
-            return mt_fail_memory(check->err, capacity * sizeof *check->user_defined, check->what);
-        check->user_defined = grown;
-        check->capacity = capacity;
-    }
+    if (MT_ROOM(&check->user_defined, &check->capacity, check->n_user_defined + 1, check->what,
+                check->err))
+        return MT_MEMORY;
     check->user_defined[check->n_user_defined++] = *piece;
     return MT_OK;
 }

@@ -1,8 +1,8 @@
 #include "model/tokenizer/tokenizer.h"
 
 #include "base/arena.h"
-#include "base/size.h"
 #include "base/team.h"
+#include "base/vector.h"
 #include "model/tokenizer/align.h"
 #include "model/tokenizer/alphabet.h"
 #include "model/tokenizer/rewrite.h"
@@ -304,14 +304,8 @@ static void append_piece(struct mt_text *pieces, const char *bytes, size_t lengt
 static enum mt_status add_token(struct builder *builder, const struct mt_token *token,
                                 const char *piece, size_t length)
 {
-    if (builder->n == builder->capacity) {
-        size_t capacity = builder->capacity ? 2 * builder->capacity : 64;
-        struct draft *grown = realloc(builder->drafts, capacity * sizeof *grown);
-        if (!grown)
-            return mt_fail_memory(builder->err, capacity * sizeof *grown, "tokens");
-        builder->drafts = grown;
-        builder->capacity = capacity;
-    }
+    if (MT_ROOM(&builder->drafts, &builder->capacity, builder->n + 1, "tokens", builder->err))
+        return MT_MEMORY;
     builder->drafts[builder->n++] =
         (struct draft){.token = *token, .piece = builder->pieces.length};
     append_piece(&builder->pieces, piece, length);

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/size.h"
+#include "base/vector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,14 +102,8 @@ static enum mt_status add_entry(struct mt_vocab *vocab, const struct entry *entr
 {
     if (vocab->n_entries == MT_VOCAB_MAX_PIECES)
         return mt_fail(err, MT_LIMIT, "%s: more than %zu pieces", what, MT_VOCAB_MAX_PIECES);
-    if (vocab->n_entries == vocab->capacity) {
-        size_t capacity = vocab->capacity ? 2 * vocab->capacity : 4096;
-        struct entry *grown = realloc(vocab->entries, capacity * sizeof *grown);
-        if (!grown)
-            return mt_fail_memory(err, capacity * sizeof *grown, what);
-        vocab->entries = grown;
-        vocab->capacity = capacity;
-    }
+    if (MT_ROOM(&vocab->entries, &vocab->capacity, vocab->n_entries + 1, what, err))
+        return MT_MEMORY;
     vocab->entries[vocab->n_entries++] = *entry;
     vocab->n_ids = mt_size_max(vocab->n_ids, (size_t)entry->id + 1);
     return MT_OK;

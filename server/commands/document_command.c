@@ -1,7 +1,7 @@
 #include "server/commands/document_command.h"
 
 #include "base/file.h"
-#include "base/size.h"
+#include "base/vector.h"
 #include "config/settings.h"
 #include "model/sentence.h"
 #include "server/passages/budget.h"
@@ -33,14 +33,8 @@ static enum mt_status add_sentence(void *context, struct mt_sentence *sentence,
                                    struct mt_error *err)
 {
     struct sentences *sentences = context;
-    if (sentences->n == sentences->capacity) {
-        size_t capacity = mt_size_max(256, 2 * sentences->capacity);
-        struct mt_sentence **items = realloc(sentences->items, capacity * sizeof *items);
-        if (!items)
-            return mt_fail_memory(err, capacity * sizeof *items, "sentences");
-        sentences->items = items;
-        sentences->capacity = capacity;
-    }
+    if (MT_ROOM(&sentences->items, &sentences->capacity, sentences->n + 1, "sentences", err))
+        return MT_MEMORY;
     sentences->items[sentences->n++] = sentence;
     return MT_OK;
 }

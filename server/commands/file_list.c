@@ -1,7 +1,7 @@
 #include "server/commands/file_list.h"
 
 #include "base/file.h"
-#include "base/size.h"
+#include "base/vector.h"
 
 #include <errno.h>
 #include <fts.h>
@@ -14,14 +14,8 @@ static enum mt_status add(struct mt_file_list *list, const char *path, const cha
 {
     if (list->n == MT_FILE_LIST_MAX)
         return mt_fail(err, MT_LIMIT, "more than %d files", MT_FILE_LIST_MAX);
-    if (list->n == list->capacity) {
-        size_t capacity = mt_size_max(64, 2 * list->capacity);
-        struct mt_file_list_item *items = realloc(list->items, capacity * sizeof *items);
-        if (!items)
-            return mt_fail_memory(err, capacity * sizeof *items, "names of files");
-        list->items = items;
-        list->capacity = capacity;
-    }
+    if (MT_ROOM(&list->items, &list->capacity, list->n + 1, "names of files", err))
+        return MT_MEMORY;
     struct mt_file_list_item *item = &list->items[list->n];
     *item = (struct mt_file_list_item){.path = strdup(path), .format = format};
     if (!item->path)

@@ -1,6 +1,6 @@
 #include "server/commands/line_reader.h"
 
-#include "base/size.h"
+#include "base/vector.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -55,15 +55,7 @@ static enum mt_status make_room(struct mt_line_reader *reader, struct mt_error *
         reader->begin = 0;
         reader->end = n_kept;
     }
-    if (reader->capacity - reader->end >= BLOCK_BYTES)
-        return MT_OK;
-    size_t capacity = mt_size_max(2 * reader->capacity, 2 * BLOCK_BYTES);
-    char *bytes = realloc(reader->bytes, capacity);
-    if (!bytes)
-        return mt_fail_memory(err, capacity, "a line");
-    reader->bytes = bytes;
-    reader->capacity = capacity;
-    return MT_OK;
+    return MT_ROOM(&reader->bytes, &reader->capacity, reader->end + BLOCK_BYTES, "a line", err);
 }
 
 /* False: the other descriptor was first. */

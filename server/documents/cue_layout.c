@@ -1,6 +1,7 @@
 #include "server/documents/cue_layout.h"
 
 #include "base/size.h"
+#include "base/vector.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,14 +63,8 @@ static bool is_word_alone(uint32_t c)
 
 static enum mt_status add_word(struct words *words, const struct word *word, struct mt_error *err)
 {
-    if (words->n == words->capacity) {
-        size_t capacity = mt_size_max(32, words->capacity * 2);
-        struct word *items = realloc(words->items, capacity * sizeof *items);
-        if (!items)
-            return mt_fail_memory(err, capacity * sizeof *items, "words of a subtitle");
-        words->items = items;
-        words->capacity = capacity;
-    }
+    if (MT_ROOM(&words->items, &words->capacity, words->n + 1, "words of a subtitle", err))
+        return MT_MEMORY;
     words->items[words->n++] = *word;
     return MT_OK;
 }

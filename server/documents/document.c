@@ -1,6 +1,7 @@
 #include "server/documents/document.h"
 
 #include "base/size.h"
+#include "base/vector.h"
 #include "server/documents/document_confined.h"
 #include "server/documents/document_state.h"
 #include "server/documents/message_check.h"
@@ -137,19 +138,6 @@ bool mt_document_format_of_name(const char *name, enum mt_document_format *out)
 
 /* ---- what the formats share ---- */
 
-void *mt_document_grow(void *items, size_t n, size_t *capacity, size_t size, struct mt_error *err)
-{
-    if (n < *capacity)
-        return items;
-    size_t larger = mt_size_max(16, *capacity * 2);
-    void *grown = realloc(items, larger * size);
-    if (grown)
-        *capacity = larger;
-    else
-        mt_fail_memory(err, larger * size, "parts of a file");
-    return grown;
-}
-
 enum mt_status mt_document_add(struct mt_document *document, struct mt_range range,
                                struct mt_document_piece **out, struct mt_error *err)
 {
@@ -159,11 +147,8 @@ enum mt_status mt_document_add(struct mt_document *document, struct mt_range ran
             "the file has more than %zu texts, and so more characters than max_text_chars "
             "allows",
             document->max_n);
-    struct mt_document_piece *pieces = mt_document_grow(
-        document->pieces, document->n, &document->capacity, sizeof *document->pieces, err);
-    if (!pieces)
+    if (MT_ROOM(&document->pieces, &document->capacity, document->n + 1, "parts of a file", err))
         return MT_MEMORY;
-    document->pieces = pieces;
     *out = &document->pieces[document->n++];
     **out = (struct mt_document_piece){.range = range};
     mt_text_append(&(*out)->text, "", 0);
@@ -190,13 +175,11 @@ enum mt_status mt_document_add_edit_within(struct mt_document *document, struct 
                                            struct mt_range scope, const char *text,
                                            struct mt_error *err)
 {
-    struct mt_document_edit *edits = mt_document_grow(
-        document->edits, document->n_edits, &document->edits_capacity, sizeof *edits, err);
-    if (!edits)
+    if (MT_ROOM(&document->edits, &document->edits_capacity, document->n_edits + 1,
+                "parts of a file", err))
         return MT_MEMORY;
-    document->edits = edits;
-    edits[document->n_edits] = (struct mt_document_edit){.range = range, .scope = scope};
-    strncpy(edits[document->n_edits++].text, text, sizeof edits->text - 1);
+    document->edits[document->n_edits] = (struct mt_document_edit){.range = range, .scope = scope};
+    strncpy(document->edits[document->n_edits++].text, text, sizeof document->edits->text - 1);
     return MT_OK;
 }
 

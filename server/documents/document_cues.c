@@ -12,6 +12,7 @@
  */
 #include "base/ascii.h"
 #include "base/size.h"
+#include "base/vector.h"
 #include "server/documents/cue_layout.h"
 #include "server/documents/document_state.h"
 #include "server/text/boundary.h"
@@ -332,11 +333,9 @@ static bool sentence_continues(const struct reader *reader, struct mt_range word
 static enum mt_status add_turn(struct reader *reader, size_t first_line, size_t n_lines)
 {
     struct cues *cues = reader->cues;
-    struct turn *turns = mt_document_grow(cues->turns, cues->n_turns, &cues->turn_capacity,
-                                          sizeof *turns, reader->err);
-    if (!turns)
+    if (MT_ROOM(&cues->turns, &cues->turn_capacity, cues->n_turns + 1, "parts of a file",
+                reader->err))
         return MT_MEMORY;
-    cues->turns = turns;
     cues->turns[cues->n_turns++] = (struct turn){.first_line = first_line, .n_lines = n_lines};
     return MT_OK;
 }
@@ -344,11 +343,9 @@ static enum mt_status add_turn(struct reader *reader, size_t first_line, size_t 
 static enum mt_status add_line(struct reader *reader, struct mt_range line)
 {
     struct cues *cues = reader->cues;
-    struct mt_range *lines = mt_document_grow(cues->lines, cues->n_lines, &cues->line_capacity,
-                                              sizeof *lines, reader->err);
-    if (!lines)
+    if (MT_ROOM(&cues->lines, &cues->line_capacity, cues->n_lines + 1, "parts of a file",
+                reader->err))
         return MT_MEMORY;
-    cues->lines = lines;
     cues->lines[cues->n_lines++] = line;
     return MT_OK;
 }

@@ -11,6 +11,7 @@
  */
 #include "base/ascii.h"
 #include "base/size.h"
+#include "base/vector.h"
 #include "server/documents/message.h"
 
 #include <stdlib.h>
@@ -172,18 +173,17 @@ static void add_text(struct reader *reader, size_t first, size_t end)
     }
     if (layout.width > 0)
         layout.width = mt_size_max(layout.width, MIN_WIDTH);
-    struct layout *items = mt_document_grow(reader->layouts->items, reader->layouts->n,
-                                            &reader->layouts->capacity, sizeof *items, reader->err);
-    if (!items) {
+    struct layouts *layouts = reader->layouts;
+    if (MT_ROOM(&layouts->items, &layouts->capacity, layouts->n + 1, "parts of a file",
+                reader->err)) {
         reader->status = MT_MEMORY;
     } else {
-        reader->layouts->items = items;
         struct mt_range range = {parts[first].begin, parts[end - 1].end};
         if (text.status || !has_open_link(&text))
             reader->status = mt_message_add(document, range, &text, &piece, reader->err);
         if (piece) {
-            piece->first = reader->layouts->n;
-            items[reader->layouts->n++] = layout;
+            piece->first = layouts->n;
+            layouts->items[layouts->n++] = layout;
         }
     }
     mt_text_finish(&text);
@@ -235,15 +235,12 @@ static void add_slice(struct reader *reader, size_t begin, size_t end, bool is_c
         last->end = end;
         return;
     }
-    struct part *parts =
-        mt_document_grow(reader->parts, reader->n, &reader->capacity, sizeof *parts, reader->err);
-    if (!parts) {
+    if (MT_ROOM(&reader->parts, &reader->capacity, reader->n + 1, "parts of a file", reader->err)) {
         reader->status = MT_MEMORY;
         return;
     }
-    reader->parts = parts;
     size_t from = extend_left(document, begin, line_begin(document, begin), is_code);
-    parts[reader->n++] = (struct part){from, end};
+    reader->parts[reader->n++] = (struct part){from, end};
 }
 
 /* ---- md4c's calls ---- */

@@ -17,6 +17,7 @@
 #include "server/documents/xml_message.h"
 #include "server/documents/xml_words.h"
 
+#include "base/vector.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,16 +184,13 @@ static enum mt_status add_form(struct reader *reader, enum mt_plural_form form,
     enum mt_status status = mt_xml_message_add(document, reader->set.words, err);
     if (status || document->n == n) /* it has no words */
         return status;
-    struct form *items =
-        mt_document_grow(forms->items, forms->n, &forms->capacity, sizeof *items, err);
-    if (!items)
+    if (MT_ROOM(&forms->items, &forms->capacity, forms->n + 1, "parts of a file", err))
         return MT_MEMORY;
-    forms->items = items;
     struct mt_document_piece *piece = &document->pieces[n];
-    items[forms->n] = reader->set.other;
-    items[forms->n].form = form;
-    items[forms->n].before.end = piece->range.begin;
-    items[forms->n].behind.begin = piece->range.end;
+    forms->items[forms->n] = reader->set.other;
+    forms->items[forms->n].form = form;
+    forms->items[forms->n].before.end = piece->range.begin;
+    forms->items[forms->n].behind.begin = piece->range.end;
     piece->range = (struct mt_range){reader->set.end, reader->set.end};
     piece->first = forms->n++;
     return MT_OK;

@@ -181,7 +181,4 @@ enum mt_status mt_document_fail(const struct mt_document *document,
                                 const struct mt_document_line *line, struct mt_error *err,
                                 const char *message);
 
-/* For arrays that formats grow: room for one more of size bytes, or NULL and err. */
-void *mt_document_grow(void *items, size_t n, size_t *capacity, size_t size, struct mt_error *err);
-
 #endif

@@ -3,6 +3,7 @@
  * break is no more than a blank, so the paragraph is one text, and wrapped again to its width.
  */
 #include "base/size.h"
+#include "base/vector.h"
 #include "server/documents/document_state.h"
 
 #include <stdlib.h>
@@ -202,11 +203,8 @@ static enum mt_status add_wrapped(struct mt_document *document, const struct par
                                   struct mt_error *err)
 {
     struct wrappings *wrappings = document->own;
-    struct wrapping *items = mt_document_grow(wrappings->items, wrappings->n, &wrappings->capacity,
-                                              sizeof *wrappings->items, err);
-    if (!items)
+    if (MT_ROOM(&wrappings->items, &wrappings->capacity, wrappings->n + 1, "parts of a file", err))
         return MT_MEMORY;
-    wrappings->items = items;
     wrappings->items[wrappings->n] = paragraph->wrapping;
     struct mt_document_piece *piece;
     enum mt_status status = mt_document_add(document, paragraph->range, &piece, err);

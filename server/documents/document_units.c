@@ -10,6 +10,7 @@
  * (alt-trans, matches) stay. What is new says that a machine made it, where the format can.
  */
 #include "base/size.h"
+#include "base/vector.h"
 #include "server/documents/message.h"
 #include "server/documents/message_check.h"
 #include "server/documents/xml_elements.h"
@@ -148,12 +149,9 @@ static enum mt_status add(struct reader *reader, const struct element *source,
                           struct mt_range range, const struct slot *as, bool has_accelerators)
 {
     struct units *units = reader->units;
-    struct slot *slots =
-        mt_document_grow(units->slots, units->n, &units->capacity, sizeof *slots, reader->err);
-    if (!slots)
+    if (MT_ROOM(&units->slots, &units->capacity, units->n + 1, "parts of a file", reader->err))
         return MT_MEMORY;
-    units->slots = slots;
-    struct slot *slot = &slots[units->n];
+    struct slot *slot = &units->slots[units->n];
     struct mt_text text = {0};
     struct mt_document_piece *piece = NULL;
     struct mt_range inner = source->content;

@@ -1,6 +1,6 @@
 #include "server/inspection/word_links.h"
 
-#include "base/size.h"
+#include "base/vector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +32,8 @@ struct finder {
 static enum mt_status add_word(struct words *words, const struct mt_offsets *at,
                                struct mt_error *err)
 {
-    if (words->n == words->capacity) {
-        size_t capacity = mt_size_max(16, words->capacity * 2);
-        struct word *items = realloc(words->items, capacity * sizeof *items);
-        if (!items)
-            return mt_fail_memory(err, capacity * sizeof *items, "words");
-        words->items = items;
-        words->capacity = capacity;
-    }
+    if (MT_ROOM(&words->items, &words->capacity, words->n + 1, "words", err))
+        return MT_MEMORY;
     words->items[words->n++] = (struct word){.at = *at};
     return MT_OK;
 }
@@ -113,14 +107,8 @@ static double weight_of(const struct mt_inspected_sentence *sentence, const stru
 static enum mt_status add_link(struct mt_word_links *links, const struct mt_word_link *link,
                                struct mt_error *err)
 {
-    if (links->n == links->capacity) {
-        size_t capacity = mt_size_max(16, links->capacity * 2);
-        struct mt_word_link *items = realloc(links->items, capacity * sizeof *items);
-        if (!items)
-            return mt_fail_memory(err, capacity * sizeof *items, "word links");
-        links->items = items;
-        links->capacity = capacity;
-    }
+    if (MT_ROOM(&links->items, &links->capacity, links->n + 1, "word links", err))
+        return MT_MEMORY;
     links->items[links->n++] = *link;
     return MT_OK;
 }

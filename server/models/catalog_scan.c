@@ -3,8 +3,8 @@
 #include "base/ascii.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/size.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "config/settings.h"
 #include "model/model.h"
 #include "model/files/source.h"
@@ -116,22 +116,11 @@ static struct mt_served_model *find_same(const struct mt_catalog_options *option
 
 static enum mt_status reserve(struct mt_catalog *catalog, struct mt_error *err)
 {
-    if (catalog->n < catalog->capacity)
-        return MT_OK;
     if (catalog->n == MT_MAX_SERVED_MODELS)
         return mt_fail(err, MT_LIMIT, "more than %d models", MT_MAX_SERVED_MODELS);
-    size_t capacity = mt_size_max(2 * catalog->capacity, 8);
-    struct mt_served_model **models =
-        realloc(catalog->models, capacity * sizeof catalog->models[0]);
-    if (!models)
-        return mt_fail_memory(err, capacity * sizeof models[0], "models");
-    catalog->models = models;
-    bool *has_failed = realloc(catalog->has_failed, capacity * sizeof has_failed[0]);
-    if (!has_failed)
-        return mt_fail_memory(err, capacity * sizeof has_failed[0], "models");
-    catalog->has_failed = has_failed;
-    catalog->capacity = capacity;
-    return MT_OK;
+    if (MT_ROOM(&catalog->has_failed, &catalog->failed_capacity, catalog->n + 1, "models", err))
+        return MT_MEMORY;
+    return MT_ROOM(&catalog->models, &catalog->capacity, catalog->n + 1, "models", err);
 }
 
 static void warn_of_what_is_left_out(const struct find *find)

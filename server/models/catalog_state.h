@@ -30,7 +30,7 @@ struct mt_language_graph {
 struct mt_catalog {
     struct mt_served_model **models;
     bool *has_failed; /* at the scan */
-    size_t n, capacity;
+    size_t n, capacity, failed_capacity;
     size_t n_too_large; /* refused by check_sentence, the last of them for */
     struct mt_error too_large;
     struct mt_language_graph graph;

@@ -1,7 +1,7 @@
 #include "server/models/models_watch.h"
 
 #include "base/file.h"
-#include "base/size.h"
+#include "base/vector.h"
 #include "model/files/source.h"
 #include "server/models/model_profile.h"
 
@@ -57,14 +57,8 @@ static enum mt_status remember(struct mt_models_watch *watch, size_t root, int n
         known->number = number;
         return MT_OK;
     }
-    if (watch->n_watched == watch->capacity) {
-        size_t capacity = mt_size_max(2 * watch->capacity, 16);
-        void *watched = realloc(watch->watched, capacity * sizeof watch->watched[0]);
-        if (!watched)
-            return mt_fail_memory(err, capacity * sizeof watch->watched[0], "directories");
-        watch->watched = watched;
-        watch->capacity = capacity;
-    }
+    if (MT_ROOM(&watch->watched, &watch->capacity, watch->n_watched + 1, "directories", err))
+        return MT_MEMORY;
     char *copy = strdup(name);
     if (!copy)
         return mt_fail_memory(err, strlen(name) + 1, "directories");

@@ -1,6 +1,6 @@
 #include "server/passages/number_repair.h"
 
-#include "base/size.h"
+#include "base/vector.h"
 #include "server/text/marked.h"
 #include "server/text/numbers/number_notation.h"
 
@@ -32,14 +32,8 @@ void mt_number_repairs_finish(struct mt_number_repairs *repairs)
 static enum mt_status add_repair(struct mt_number_repairs *repairs, size_t sentence,
                                  struct mt_range at, struct mt_error *err)
 {
-    if (repairs->n == repairs->capacity) {
-        size_t capacity = mt_size_max(4, 2 * repairs->capacity);
-        struct mt_number_repair *items = realloc(repairs->items, capacity * sizeof *items);
-        if (!items)
-            return mt_fail_memory(err, capacity * sizeof *items, "repaired numbers");
-        repairs->items = items;
-        repairs->capacity = capacity;
-    }
+    if (MT_ROOM(&repairs->items, &repairs->capacity, repairs->n + 1, "repaired numbers", err))
+        return MT_MEMORY;
     repairs->items[repairs->n++] = (struct mt_number_repair){.sentence = sentence, .at = at};
     return MT_OK;
 }

@@ -1,6 +1,7 @@
 #include "server/passages/passage_state.h"
 
 #include "base/size.h"
+#include "base/vector.h"
 #include "server/passages/number_repair.h"
 #include "server/text/guard.h"
 #include "server/text/localise.h"
@@ -71,15 +72,7 @@ void mt_sentence_pairs_finish(struct mt_sentence_pairs *pairs)
 
 static enum mt_status reserve_pairs(struct mt_sentence_pairs *pairs, size_t n, struct mt_error *err)
 {
-    if (n <= pairs->capacity - pairs->n)
-        return MT_OK;
-    size_t capacity = mt_size_max(2 * pairs->capacity, pairs->n + n);
-    struct mt_sentence_pair *items = realloc(pairs->items, capacity * sizeof *items);
-    if (!items)
-        return mt_fail_memory(err, capacity * sizeof *items, "sentences");
-    pairs->items = items;
-    pairs->capacity = capacity;
-    return MT_OK;
+    return MT_ROOM(&pairs->items, &pairs->capacity, pairs->n + n, "sentences", err);
 }
 
 /* rendering->links to where their words are in the edited text; those of rank 0 are copied. */

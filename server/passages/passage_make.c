@@ -5,6 +5,7 @@
 #include "server/passages/passage_state.h"
 
 #include "base/size.h"
+#include "base/vector.h"
 #include "model/model.h"
 #include "server/text/codes/codes_find.h"
 #include "server/text/protect.h"
@@ -57,14 +58,8 @@ static enum mt_status add_part(struct maker *maker, const struct stretch *stretc
     if (passage->n >= MAX_PARTS)
         return mt_fail(err, MT_LIMIT, "the text has more than %d lines and cells with codes",
                        MAX_PARTS / 2);
-    if (passage->n == passage->capacity) {
-        size_t capacity = mt_size_max(1, passage->capacity * 2);
-        struct mt_passage_part *parts = realloc(passage->parts, capacity * sizeof *parts);
-        if (!parts)
-            return mt_fail_memory(err, capacity * sizeof *parts, "parts of a text");
-        passage->parts = parts;
-        passage->capacity = capacity;
-    }
+    if (MT_ROOM(&passage->parts, &passage->capacity, passage->n + 1, "parts of a text", err))
+        return MT_MEMORY;
     const struct mt_coded_segment *segment = maker->segment;
     *out = &passage->parts[passage->n++];
     **out = (struct mt_passage_part){

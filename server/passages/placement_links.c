@@ -1,6 +1,6 @@
 #include "server/passages/placement.h"
 
-#include "base/size.h"
+#include "base/vector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,14 +61,8 @@ static void fill_table(const struct words *a, const struct words *b, unsigned *t
 static enum mt_status add_link(struct mt_word_links *out, struct mt_offsets source,
                                struct mt_range target, float score, struct mt_error *err)
 {
-    if (out->n == out->capacity) {
-        size_t capacity = mt_size_max(16, out->capacity * 2);
-        struct mt_word_link *items = realloc(out->items, capacity * sizeof *items);
-        if (!items)
-            return mt_fail_memory(err, capacity * sizeof *items, "word links");
-        out->items = items;
-        out->capacity = capacity;
-    }
+    if (MT_ROOM(&out->items, &out->capacity, out->n + 1, "word links", err))
+        return MT_MEMORY;
     out->items[out->n++] = (struct mt_word_link){
         .source = source, .target = {.begin = target.begin, .end = target.end}, .score = score};
     return MT_OK;

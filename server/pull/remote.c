@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/vector.h"
 
 #include <cjson/cJSON.h>
 #include <ctype.h>
@@ -135,14 +136,8 @@ enum mt_status mt_remote_add(struct mt_remote *remote, const struct mt_staged_fi
     enum mt_status status = check(remote, file, err);
     if (status)
         return status;
-    if (remote->n_files == remote->capacity) {
-        size_t capacity = remote->capacity ? remote->capacity * 2 : 64;
-        void *files = realloc(remote->files, capacity * sizeof *remote->files);
-        if (!files)
-            return mt_fail_memory(err, capacity * sizeof *remote->files, "names of files");
-        remote->files = files;
-        remote->capacity = capacity;
-    }
+    if (MT_ROOM(&remote->files, &remote->capacity, remote->n_files + 1, "names of files", err))
+        return MT_MEMORY;
     struct mt_staged_file copy = *file;
     status = mt_arena_copy_string(remote->arena, file->name, strlen(file->name), &copy.name, err);
     if (!status && file->digest_kind != MT_DIGEST_NONE)
@@ -298,14 +293,8 @@ enum mt_status mt_offers_add(struct mt_offers *offers, const struct mt_offer *of
     if (offers->n == MT_REMOTE_MAX_OFFERS)
         return mt_fail(err, MT_LIMIT, "%s offers more than %d models",
                        mt_registry_title(offer->registry), MT_REMOTE_MAX_OFFERS);
-    if (offers->n == offers->capacity) {
-        size_t capacity = offers->capacity ? offers->capacity * 2 : 256;
-        void *list = realloc(offers->list, capacity * sizeof *offers->list);
-        if (!list)
-            return mt_fail_memory(err, capacity * sizeof *offers->list, "what is offered");
-        offers->list = list;
-        offers->capacity = capacity;
-    }
+    if (MT_ROOM(&offers->list, &offers->capacity, offers->n + 1, "what is offered", err))
+        return MT_MEMORY;
     offers->list[offers->n++] = *offer;
     return MT_OK;
 }

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/size.h"
+#include "base/vector.h"
 #include "config/settings.h"
 #include "server/http/client.h"
 #include "server/http/router.h"
@@ -135,15 +136,9 @@ enum mt_status mt_request_add_sentence(struct mt_request *request, struct mt_sen
     if (request->n_sentences == MT_MAX_REQUEST_SENTENCES)
         return mt_fail(err, MT_LIMIT, "a request may have at most %d sentences",
                        MT_MAX_REQUEST_SENTENCES);
-    if (request->n_sentences == request->sentence_capacity) {
-        size_t capacity = request->sentence_capacity > 0 ? 2 * request->sentence_capacity : 16;
-        struct mt_sentence **larger =
-            realloc(request->sentences, capacity * sizeof request->sentences[0]);
-        if (!larger)
-            return mt_fail_memory(err, capacity * sizeof request->sentences[0], "sentences");
-        request->sentences = larger;
-        request->sentence_capacity = capacity;
-    }
+    if (MT_ROOM(&request->sentences, &request->sentence_capacity, request->n_sentences + 1,
+                "sentences", err))
+        return MT_MEMORY;
     request->sentences[request->n_sentences++] = sentence;
     return MT_OK;
 }

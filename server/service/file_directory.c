@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/size.h"
+#include "base/vector.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -165,14 +166,9 @@ static DIR *open_listing(const struct mt_file_directory *directory)
 static enum mt_status add_entry(struct listing *listing, const struct entry *entry,
                                 struct mt_error *err)
 {
-    if (listing->n == listing->capacity) {
-        size_t capacity = listing->capacity > 0 ? 2 * listing->capacity : 64;
-        struct entry *larger = realloc(listing->entries, capacity * sizeof *larger);
-        if (!larger)
-            return mt_fail_memory(err, capacity * sizeof *larger, "a list of translated files");
-        listing->entries = larger;
-        listing->capacity = capacity;
-    }
+    if (MT_ROOM(&listing->entries, &listing->capacity, listing->n + 1, "a list of translated files",
+                err))
+        return MT_MEMORY;
     listing->entries[listing->n++] = *entry;
     listing->n_bytes += entry->n_bytes;
     return MT_OK;

@@ -1,7 +1,7 @@
 #include "server/service/readable.h"
 
 #include "base/file.h"
-#include "base/size.h"
+#include "base/vector.h"
 #include "config/settings.h"
 #include "server/store/places.h"
 
@@ -54,15 +54,9 @@ static enum mt_status add_real(struct mt_readable *list, char *path, struct mt_e
         free(path);
         return MT_OK;
     }
-    if (list->n == list->capacity) {
-        size_t capacity = mt_size_max(16, 2 * list->capacity);
-        char **larger = realloc(list->paths, capacity * sizeof *larger);
-        if (!larger) {
-            free(path);
-            return mt_fail_memory(err, capacity * sizeof *larger, "paths");
-        }
-        list->paths = larger;
-        list->capacity = capacity;
+    if (MT_ROOM(&list->paths, &list->capacity, list->n + 1, "paths", err)) {
+        free(path);
+        return MT_MEMORY;
     }
     drop_below(list, path);
     list->paths[list->n++] = path;

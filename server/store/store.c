@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "base/size.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "model/files/source.h"
 #include "server/store/hub.h"
 
@@ -29,17 +30,9 @@
 
 static enum mt_status reserve(struct mt_store *store, struct mt_error *err)
 {
-    if (store->n < store->capacity)
-        return MT_OK;
     if (store->n == MT_MAX_STORED_MODELS)
         return mt_fail(err, MT_LIMIT, "more than %d models on this machine", MT_MAX_STORED_MODELS);
-    size_t capacity = mt_size_max(2 * store->capacity, 16);
-    void *models = realloc(store->models, capacity * sizeof store->models[0]);
-    if (!models)
-        return mt_fail_memory(err, capacity * sizeof store->models[0], "models");
-    store->models = models;
-    store->capacity = capacity;
-    return MT_OK;
+    return MT_ROOM(&store->models, &store->capacity, store->n + 1, "models", err);
 }
 
 /* Takes path over. */

@@ -1,6 +1,7 @@
 #include "server/text/marked.h"
 
 #include "base/size.h"
+#include "base/vector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,15 +43,9 @@ static struct mt_mark *add(struct mt_marked *marked, enum mt_mark_kind kind, con
 {
     if (marked->status)
         return NULL;
-    if (marked->n == marked->capacity) {
-        size_t capacity = mt_size_max(8, marked->capacity * 2);
-        struct mt_mark *marks = realloc(marked->marks, capacity * sizeof *marks);
-        if (!marks) {
-            marked->status = MT_MEMORY;
-            return NULL;
-        }
-        marked->marks = marks;
-        marked->capacity = capacity;
+    if (MT_ROOM(&marked->marks, &marked->capacity, marked->n + 1, "marks of a text", NULL)) {
+        marked->status = MT_MEMORY;
+        return NULL;
     }
     struct mt_mark *mark = &marked->marks[marked->n++];
     *mark = (struct mt_mark){.kind = kind,
@@ -274,15 +269,9 @@ void mt_marked_at(struct mt_marked *marked, size_t source)
     }
     if (marked->status)
         return;
-    if (n == marked->anchors_capacity) {
-        size_t capacity = mt_size_max(8, n * 2);
-        struct mt_anchor *anchors = realloc(marked->anchors, capacity * sizeof *anchors);
-        if (!anchors) {
-            marked->status = MT_MEMORY;
-            return;
-        }
-        marked->anchors = anchors;
-        marked->anchors_capacity = capacity;
+    if (MT_ROOM(&marked->anchors, &marked->anchors_capacity, n + 1, "marks of a text", NULL)) {
+        marked->status = MT_MEMORY;
+        return;
     }
     marked->anchors[marked->n_anchors++] = (struct mt_anchor){at, source};
 }

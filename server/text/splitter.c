@@ -1,7 +1,7 @@
 #include "server/text/splitter.h"
 
-#include "base/size.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "server/text/boundary.h"
 
 #include <pthread.h>
@@ -58,16 +58,8 @@ bool mt_split_parse(const char *name, enum mt_split *out)
 enum mt_status mt_ranges_append(struct mt_ranges *ranges, size_t begin, size_t end,
                                 struct mt_error *err)
 {
-    if (ranges->n == ranges->capacity) {
-        size_t capacity = mt_size_max(8, ranges->capacity * 2), bytes;
-        if (!mt_size_mul(capacity, sizeof *ranges->items, &bytes))
-            return mt_fail_memory(err, SIZE_MAX, "sentence boundaries");
-        struct mt_range *items = realloc(ranges->items, bytes);
-        if (!items)
-            return mt_fail_memory(err, bytes, "sentence boundaries");
-        ranges->items = items;
-        ranges->capacity = capacity;
-    }
+    if (MT_ROOM(&ranges->items, &ranges->capacity, ranges->n + 1, "sentence boundaries", err))
+        return MT_MEMORY;
     ranges->items[ranges->n++] = (struct mt_range){begin, end};
     return MT_OK;
 }

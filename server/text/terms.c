@@ -1,7 +1,7 @@
 #include "server/text/terms.h"
 
-#include "base/size.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "server/text/marked.h"
 
 #include <stdlib.h>
@@ -38,8 +38,8 @@ struct key {
 struct mt_terms {
     struct term *items;
     struct key *keys;
-    size_t n, capacity; /* of both */
-    uint32_t *letters;  /* of all keys: at most MT_MAX_TERM_BYTES each */
+    size_t n, capacity, keys_capacity;
+    uint32_t *letters; /* of all keys: at most MT_MAX_TERM_BYTES each */
     size_t n_letters, letters_capacity;
     /* what is searched */
     const char *text;
@@ -117,32 +117,15 @@ static bool is_same(const char *a, const char *b)
 
 static enum mt_status reserve(struct mt_terms *terms, struct mt_error *err)
 {
-    if (terms->n < terms->capacity)
-        return MT_OK;
-    size_t capacity = mt_size_max(16, terms->capacity * 2);
-    struct term *items = realloc(terms->items, capacity * sizeof *items);
-    if (!items)
-        return mt_fail_memory(err, capacity * sizeof *items, "terms");
-    terms->items = items;
-    struct key *keys = realloc(terms->keys, capacity * sizeof *keys);
-    if (!keys)
-        return mt_fail_memory(err, capacity * sizeof *keys, "terms");
-    terms->keys = keys;
-    terms->capacity = capacity;
-    return MT_OK;
+    if (MT_ROOM(&terms->keys, &terms->keys_capacity, terms->n + 1, "terms", err))
+        return MT_MEMORY;
+    return MT_ROOM(&terms->items, &terms->capacity, terms->n + 1, "terms", err);
 }
 
 static enum mt_status reserve_letters(struct mt_terms *terms, struct mt_error *err)
 {
-    if (terms->letters_capacity - terms->n_letters >= MT_MAX_TERM_BYTES)
-        return MT_OK;
-    size_t capacity = mt_size_max(4 * MT_MAX_TERM_BYTES, terms->letters_capacity * 2);
-    uint32_t *letters = realloc(terms->letters, capacity * sizeof *letters);
-    if (!letters)
-        return mt_fail_memory(err, capacity * sizeof *letters, "terms");
-    terms->letters = letters;
-    terms->letters_capacity = capacity;
-    return MT_OK;
+    return MT_ROOM(&terms->letters, &terms->letters_capacity, terms->n_letters + MT_MAX_TERM_BYTES,
+                   "terms", err);
 }
 
 /* Behind the letters that are in use; they are when the key is. */

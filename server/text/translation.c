@@ -2,6 +2,7 @@
 
 #include "base/real.h"
 #include "base/size.h"
+#include "base/vector.h"
 #include "model/model.h"
 #include "server/text/marked.h"
 #include "server/text/numbers/numbers.h"
@@ -151,15 +152,7 @@ static enum mt_status reserve_part(struct pass *pass, struct mt_error *err)
     struct mt_translation *t = pass->translation;
     if (t->n >= pass->max_sentences)
         return mt_fail(err, MT_LIMIT, "the text has more than %zu sentences", pass->max_sentences);
-    if (t->n < t->capacity)
-        return MT_OK;
-    size_t capacity = mt_size_max(4, t->capacity * 2);
-    struct part *parts = realloc(t->parts, capacity * sizeof *parts);
-    if (!parts)
-        return mt_fail_memory(err, capacity * sizeof *parts, "sentences");
-    t->parts = parts;
-    t->capacity = capacity;
-    return MT_OK;
+    return MT_ROOM(&t->parts, &t->capacity, t->n + 1, "sentences", err);
 }
 
 /* Takes the tokens over, on failure too. */

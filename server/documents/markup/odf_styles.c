@@ -1,5 +1,6 @@
 #include "server/documents/markup/odf_styles.h"
 
+#include "base/vector.h"
 #include "server/text/scripts.h"
 
 #include <stdio.h>
@@ -44,12 +45,9 @@ static enum mt_status add_style(struct mt_odf *odf, const char *name, const char
     if (odf->n_styles == MT_ODF_MAX_NAMES)
         return mt_fail(err, MT_LIMIT, "the document has more than %d styles of characters",
                        MT_ODF_MAX_NAMES);
-    struct mt_odf_style *styles =
-        mt_document_grow(odf->styles, odf->n_styles, &odf->capacity, sizeof *styles, err);
-    if (!styles)
+    if (MT_ROOM(&odf->styles, &odf->capacity, odf->n_styles + 1, "parts of a file", err))
         return MT_MEMORY;
-    odf->styles = styles;
-    struct mt_odf_style *style = &styles[odf->n_styles++];
+    struct mt_odf_style *style = &odf->styles[odf->n_styles++];
     *style = (struct mt_odf_style){0};
     mt_text_append_string(&style->name, name);
     mt_text_append_string(&style->properties, parent);
@@ -211,14 +209,11 @@ static enum mt_status add_name(struct mt_odf *odf, const char *name, struct mt_e
         return mt_fail(err, MT_LIMIT,
                        "the document has more than %d names in formulas, filters and pivot tables",
                        MT_ODF_MAX_NAMES);
-    char **names =
-        mt_document_grow(odf->names, odf->n_names, &odf->names_capacity, sizeof *names, err);
-    if (!names)
+    if (MT_ROOM(&odf->names, &odf->names_capacity, odf->n_names + 1, "parts of a file", err))
         return MT_MEMORY;
-    odf->names = names;
     mt_text_append_markup(&text, name, strlen(name));
     size_t length;
-    return mt_text_take(&text, "a document", &names[odf->n_names++], &length, err);
+    return mt_text_take(&text, "a document", &odf->names[odf->n_names++], &length, err);
 }
 
 /* Texts in a formula: "open", "she said ""yes""". */

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/size.h"
+#include "base/vector.h"
 #include "server/documents/office/office_words.h"
 #include "server/documents/xml_elements.h"
 #include "server/documents/xml_words.h"
@@ -113,13 +114,11 @@ enum mt_status mt_office_look(struct mt_office *office, const char *bytes, size_
     }
     size_t *slot = find_slot(office, bytes, length);
     if (*slot == 0) {
-        struct look *looks = mt_document_grow(office->looks, office->n_looks,
-                                              &office->looks_capacity, sizeof *looks, err);
-        if (!looks)
+        if (MT_ROOM(&office->looks, &office->looks_capacity, office->n_looks + 1, "parts of a file",
+                    err))
             return MT_MEMORY;
-        office->looks = looks;
-        looks[office->n_looks] = (struct look){0};
-        mt_text_append(&looks[office->n_looks].properties, bytes, length);
+        office->looks[office->n_looks] = (struct look){0};
+        mt_text_append(&office->looks[office->n_looks].properties, bytes, length);
         *slot = ++office->n_looks;
     }
     *out = *slot - 1;
@@ -134,11 +133,9 @@ enum mt_status mt_office_add_token(struct mt_office_token **tokens, size_t *n, s
     if (*n == MT_OFFICE_MAX_TOKENS)
         return mt_fail(err, MT_LIMIT, "a paragraph has more than %d runs, tabs and the like",
                        MT_OFFICE_MAX_TOKENS);
-    struct mt_office_token *grown = mt_document_grow(*tokens, *n, capacity, sizeof *grown, err);
-    if (!grown)
+    if (MT_ROOM(tokens, capacity, *n + 1, "parts of a file", err))
         return MT_MEMORY;
-    *tokens = grown;
-    *out = &grown[(*n)++];
+    *out = &(*tokens)[(*n)++];
     return MT_OK;
 }
 
@@ -270,12 +267,10 @@ static enum mt_status add_code(struct maker *maker, struct code **out)
         return mt_fail(maker->err, MT_LIMIT,
                        "the document has more than %d changes of looks, tabs, notes and the like",
                        MAX_DOCUMENT_CODES);
-    struct code *codes = mt_document_grow(office->codes, office->n_codes, &office->codes_capacity,
-                                          sizeof *codes, maker->err);
-    if (!codes)
+    if (MT_ROOM(&office->codes, &office->codes_capacity, office->n_codes + 1, "parts of a file",
+                maker->err))
         return MT_MEMORY;
-    office->codes = codes;
-    *out = &codes[office->n_codes++];
+    *out = &office->codes[office->n_codes++];
     **out = (struct code){0};
     maker->text->n++;
     return MT_OK;
@@ -496,16 +491,14 @@ static enum mt_status make_text(struct maker *maker, size_t begin, size_t end, s
         last--;
     if (first == last)
         return MT_OK;
-    struct text *texts = mt_document_grow(office->texts, office->n_texts, &office->texts_capacity,
-                                          sizeof *texts, maker->err);
-    if (!texts)
+    if (MT_ROOM(&office->texts, &office->texts_capacity, office->n_texts + 1, "parts of a file",
+                maker->err))
         return MT_MEMORY;
-    office->texts = texts;
     while (begin < first && tokens[begin].outer.end <= tokens[begin + 1].outer.begin && format)
         begin++;
     while (end > last && tokens[end - 2].outer.end <= tokens[end - 1].outer.begin && format)
         end--;
-    maker->text = &texts[office->n_texts++];
+    maker->text = &office->texts[office->n_texts++];
     *maker->text = (struct text){.first = office->n_codes};
     maker->text->look = find_look(maker, first, last);
     maker->text->is_attribute = maker->tokens[first].form == '"';

@@ -1,6 +1,7 @@
 #include "server/text/codes/coded.h"
 
 #include "base/size.h"
+#include "base/vector.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -31,14 +32,8 @@ void mt_coded_finish(struct mt_coded *coded)
 enum mt_status mt_coded_add_segment(struct mt_coded *coded, size_t begin,
                                     struct mt_coded_segment **out, struct mt_error *err)
 {
-    if (coded->n == coded->capacity) {
-        size_t capacity = mt_size_max(1, coded->capacity * 2);
-        struct mt_coded_segment *segments = realloc(coded->segments, capacity * sizeof *segments);
-        if (!segments)
-            return mt_fail_memory(err, capacity * sizeof *segments, "segments of a text");
-        coded->segments = segments;
-        coded->capacity = capacity;
-    }
+    if (MT_ROOM(&coded->segments, &coded->capacity, coded->n + 1, "segments of a text", err))
+        return MT_MEMORY;
     *out = &coded->segments[coded->n++];
     **out = (struct mt_coded_segment){.range = {begin, begin}};
     mt_text_append(&(*out)->words, "", 0);
@@ -47,15 +42,7 @@ enum mt_status mt_coded_add_segment(struct mt_coded *coded, size_t begin,
 
 static enum mt_status reserve(struct mt_coded_segment *segment, size_t n, struct mt_error *err)
 {
-    if (n <= segment->capacity)
-        return MT_OK;
-    size_t capacity = mt_size_max(mt_size_max(8, n), segment->capacity * 2);
-    struct mt_code *codes = realloc(segment->codes, capacity * sizeof *codes);
-    if (!codes)
-        return mt_fail_memory(err, capacity * sizeof *codes, "codes of a text");
-    segment->codes = codes;
-    segment->capacity = capacity;
-    return MT_OK;
+    return MT_ROOM(&segment->codes, &segment->capacity, n, "codes of a text", err);
 }
 
 enum mt_status mt_coded_add(struct mt_coded_segment *segment, const struct mt_code *code,

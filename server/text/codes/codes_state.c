@@ -1,6 +1,6 @@
 #include "server/text/codes/codes_state.h"
 
-#include "base/size.h"
+#include "base/vector.h"
 #include "server/text/codes/reading.h"
 
 #include <stdlib.h>
@@ -205,16 +205,9 @@ static enum mt_taken taken_by(enum mt_code_kind kind)
 
 static size_t add(struct mt_codes_finder *finder, enum mt_code_kind kind, size_t begin, size_t end)
 {
-    if (finder->n == finder->capacity) {
-        size_t capacity = mt_size_max(16, finder->capacity * 2);
-        struct mt_found *found = realloc(finder->found, capacity * sizeof *found);
-        if (!found) {
-            finder->status =
-                mt_fail_memory(finder->err, capacity * sizeof *found, "codes of a text");
-            return MT_NO_MATE;
-        }
-        finder->found = found;
-        finder->capacity = capacity;
+    if (MT_ROOM(&finder->found, &finder->capacity, finder->n + 1, "codes of a text", finder->err)) {
+        finder->status = MT_MEMORY;
+        return MT_NO_MATE;
     }
     finder->found[finder->n] = (struct mt_found){
         .code = {.kind = kind, .at = {begin, end}, .mate = MT_NO_MATE, .term = MT_NO_MATE}};
@@ -336,16 +329,10 @@ static void look_at(const struct mt_codes_finder *finder, struct mt_codes_item *
 
 static struct mt_codes_item *next_item(struct mt_codes_finder *finder)
 {
-    if (finder->n_items == finder->items_capacity) {
-        size_t capacity = mt_size_max(64, finder->items_capacity * 2);
-        struct mt_codes_item *items = realloc(finder->items, capacity * sizeof *items);
-        if (!items) {
-            finder->status =
-                mt_fail_memory(finder->err, capacity * sizeof *items, "words of a text");
-            return NULL;
-        }
-        finder->items = items;
-        finder->items_capacity = capacity;
+    if (MT_ROOM(&finder->items, &finder->items_capacity, finder->n_items + 1, "words of a text",
+                finder->err)) {
+        finder->status = MT_MEMORY;
+        return NULL;
     }
     return &finder->items[finder->n_items++];
 }

@@ -1,6 +1,6 @@
 #include "server/text/html/html_attributes.h"
 
-#include "base/size.h"
+#include "base/vector.h"
 #include "server/text/html/html_pieces.h"
 #include "server/text/html/html_tree.h"
 
@@ -65,15 +65,9 @@ static void add(struct finder *finder, struct mt_range value)
                                  "the html has more than %zu attributes with words", finder->max);
         return;
     }
-    if (out->n == out->capacity) {
-        size_t capacity = mt_size_max(16, 2 * out->capacity);
-        struct mt_range *values = realloc(out->values, capacity * sizeof *values);
-        if (!values) {
-            finder->status = mt_fail_memory(finder->err, capacity * sizeof *values, "attributes");
-            return;
-        }
-        out->values = values;
-        out->capacity = capacity;
+    if (MT_ROOM(&out->values, &out->capacity, out->n + 1, "attributes", finder->err)) {
+        finder->status = MT_MEMORY;
+        return;
     }
     out->values[out->n++] = value;
 }

@@ -1,6 +1,7 @@
 #include "server/text/html/html_pieces.h"
 
 #include "base/size.h"
+#include "base/vector.h"
 #include "server/text/html/html_reader.h"
 #include "server/text/html/html_text.h"
 #include "server/text/marked.h"
@@ -159,15 +160,9 @@ static struct mt_html_piece *add(struct lister *lister, enum mt_html_kind kind,
     struct mt_html_pieces *pieces = lister->pieces;
     if (lister->status || range.begin >= range.end)
         return NULL;
-    if (pieces->n == pieces->capacity) {
-        size_t capacity = mt_size_max(16, pieces->capacity * 2);
-        struct mt_html_piece *items = realloc(pieces->items, capacity * sizeof *items);
-        if (!items) {
-            lister->status = mt_fail_memory(lister->err, capacity * sizeof *items, "parts of html");
-            return NULL;
-        }
-        pieces->items = items;
-        pieces->capacity = capacity;
+    if (MT_ROOM(&pieces->items, &pieces->capacity, pieces->n + 1, "parts of html", lister->err)) {
+        lister->status = MT_MEMORY;
+        return NULL;
     }
     struct mt_html_piece *piece = &pieces->items[pieces->n++];
     *piece = (struct mt_html_piece){.kind = kind, .range = range, .mate = MT_NO_MATE};

@@ -2,6 +2,7 @@
 
 #include "base/size.h"
 #include "base/text.h"
+#include "base/vector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,25 +118,11 @@ static size_t digits_end(const struct mt_numbers_text *text, size_t at)
     return at;
 }
 
-static enum mt_status grow(void **items, size_t n, size_t *capacity, size_t size,
-                           struct mt_error *err)
-{
-    if (n < *capacity)
-        return MT_OK;
-    size_t wanted = mt_size_max(8, 2 * *capacity);
-    void *bytes = realloc(*items, wanted * size);
-    if (!bytes)
-        return mt_fail_memory(err, wanted * size, "numbers of a sentence");
-    *items = bytes;
-    *capacity = wanted;
-    return MT_OK;
-}
-
 static enum mt_status add_group(struct mt_number_side *side, struct mt_range at, uint32_t separator,
                                 struct mt_error *err)
 {
-    enum mt_status status = grow((void **)&side->groups, side->n_groups, &side->group_capacity,
-                                 sizeof *side->groups, err);
+    enum mt_status status = MT_ROOM(&side->groups, &side->group_capacity, side->n_groups + 1,
+                                    "numbers of a sentence", err);
     if (status)
         return status;
     struct mt_digit_reader reader = mt_digit_reader();
@@ -174,7 +161,7 @@ static enum mt_status add_number(struct mt_number_side *side, size_t at, struct 
 {
     const struct mt_numbers_text *text = side->text;
     enum mt_status status =
-        grow((void **)&side->numbers, side->n, &side->capacity, sizeof *side->numbers, err);
+        MT_ROOM(&side->numbers, &side->capacity, side->n + 1, "numbers of a sentence", err);
     struct mt_number number = {.at = {at, digits_end(text, at)}, .first = side->n_groups};
     if (!status)
         status = add_group(side, number.at, 0, err);
@@ -439,7 +426,7 @@ static enum mt_status add_said(struct mt_number_side *side, struct mt_number_val
                                struct mt_error *err)
 {
     enum mt_status status =
-        grow((void **)&side->said, side->n_said, &side->said_capacity, sizeof *side->said, err);
+        MT_ROOM(&side->said, &side->said_capacity, side->n_said + 1, "numbers of a sentence", err);
     if (!status)
         side->said[side->n_said++] = value;
     return status;

@@ -2,6 +2,7 @@
 
 #include "base/size.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "server/text/language.h"
 
 #include <pthread.h>
@@ -100,15 +101,9 @@ static void add_entry(struct maker *maker, uint64_t hash, enum mt_number_word_ki
                       uint32_t value)
 {
     struct mt_number_language *language = maker->language;
-    if (language->n == language->capacity) {
-        size_t capacity = mt_size_max(1024, 2 * language->capacity);
-        struct entry *entries = realloc(language->entries, capacity * sizeof *entries);
-        if (!entries) {
-            maker->status = MT_MEMORY;
-            return;
-        }
-        language->entries = entries;
-        language->capacity = capacity;
+    if (MT_ROOM(&language->entries, &language->capacity, language->n + 1, "number words", NULL)) {
+        maker->status = MT_MEMORY;
+        return;
     }
     language->entries[language->n++] = (struct entry){.hash = hash, .kind = kind, .value = value};
 }

@@ -1,6 +1,7 @@
 #include "server/text/xml/xml_fragment.h"
 
 #include "base/size.h"
+#include "base/vector.h"
 #include "server/text/codes/entities.h"
 #include "server/text/marked.h"
 #include "server/text/xml/xml_reader.h"
@@ -45,15 +46,9 @@ struct reader {
 
 static struct piece *add(struct reader *reader, enum kind kind, struct mt_range range)
 {
-    if (reader->n == reader->capacity) {
-        size_t capacity = mt_size_max(64, 2 * reader->capacity);
-        struct piece *items = realloc(reader->items, capacity * sizeof *items);
-        if (!items) {
-            reader->status = mt_fail_memory(reader->err, capacity * sizeof *items, "parts of xml");
-            return NULL;
-        }
-        reader->items = items;
-        reader->capacity = capacity;
+    if (MT_ROOM(&reader->items, &reader->capacity, reader->n + 1, "parts of xml", reader->err)) {
+        reader->status = MT_MEMORY;
+        return NULL;
     }
     struct piece *piece = &reader->items[reader->n++];
     *piece = (struct piece){.kind = kind, .range = range, .mate = MT_NO_MATE};
