@@ -2,7 +2,7 @@
 
 import {embed} from "./dom.js";
 import {explain, waiting} from "./messages.js";
-import {t} from "./text.js";
+import {sentences, t} from "./text.js";
 
 /** An error whose message is for the reader; said: the API's own. status 0: no answer at all. */
 export class ApiError extends Error {
@@ -76,7 +76,7 @@ function askForKey(message, refused) {
         return true; // Another request has asked meanwhile.
     if (!mayAsk)
         return false;
-    const given = window.prompt(t`${message}. API key:`)?.trim() || null;
+    const given = window.prompt(sentences(message, t`API key:`))?.trim() || null;
     mayAsk = given !== null;
     key = given;
     storeKey(key);
@@ -112,7 +112,7 @@ export async function request(path, options) {
         error.seconds ||= 1;
         if (isBusy && error.seconds <= MOST_WAIT_SECONDS && tries++ < MOST_BUSY_TRIES)
             await wait(error, options.signal);
-        else if (error.status !== 403 || !/API key/.test(error.said) || !askForKey(error.said, used))
+        else if (error.status !== 403 || !/API key/.test(error.said) || !askForKey(error.message, used))
             throw error;
     }
 }

@@ -2,11 +2,11 @@
 
 import * as api from "./api.js";
 import {$, announce, element, hashFields, wireTheme} from "./dom.js";
-import {t, wireLanguage} from "./text.js";
+import "./language.js";
+import {t} from "./text.js";
 import {Translator} from "./translator.js";
 import {Viewer} from "./viewer.js";
 
-wireLanguage();
 const viewer = new Viewer({
     onPicked: (sentence) => translator.showPicked(sentence),
     onFailed: (error, retry) => translator.fail(error, retry),

@@ -18,6 +18,8 @@
     const wanted = [new URLSearchParams(location.search).get("lang"), stored("attentiond-language"), ...navigator.languages];
     document.documentElement.lang = wanted.map((tag) => tag?.split("-")[0].toLowerCase()).find((tag) => Object.hasOwn(names, tag)) ?? "en";
     window.attentiondLanguages = names;
+    if (document.documentElement.lang !== "en") // fetched while the code is that asks for it (text.js)
+        document.head.append(Object.assign(document.createElement("link"), {rel: "preload", as: "fetch", crossOrigin: "anonymous", href: `web/page.${document.documentElement.lang}.json`}));
 
     const dark = matchMedia("(prefers-color-scheme: dark)");
     const choices = ["auto", "light", "dark"];

@@ -1,6 +1,6 @@
 // What the API refuses, in the page's words.
 
-import {language, t} from "./text.js";
+import {language, languageName, sentences, t} from "./text.js";
 
 /** A time in its unit, as the page's language counts it. */
 function duration(seconds) {
@@ -14,7 +14,15 @@ const TEXTS = [
     [/^Slowdown: \d+ characters/, () => t`This server translates no more characters for you today.`],
     [/^Slowdown/, () => t`You have asked this server more often than it allows.`],
     [/limits violations/, () => t`You have asked this server too often, and it no longer answers you: try again in an hour.`],
-    [/numbers.*(allowed|limit)|max_attention_values/, () => t`This sentence is too long for the server to show all of that at once.`],
+    [/numbers.*(allowed|limit)|max_attention_values|can be matched/, () => t`This sentence is too long for the server to show all of that at once.`],
+    [/seems to be in .*?\((\S+)\), and .*?\((\S+)\) is not available/, ([, source, target]) => t`This text seems to be in another language, ${languageName(source)}, from which this server does not translate into ${languageName(target)}. If it is not, choose its language.`],
+    [/^model: there is no "(.*?)"/, ([, name]) => t`This server has no model ${name}.`],
+    [/^no (model|way) |is not supported$|^the model \S+ translates/, () => t`This server does not translate between these languages.`],
+    [/^target_(prefix_)?ids/, () => t`The address goes on from pieces that this model does not have.`],
+    [/positions are learned/, () => t`The positions of this model were learned, and are not to be had alone.`],
+    [/sentences: at most|more than \d+ sentences/, () => t`That is more than this server takes at a time.`],
+    [/^Invalid API key/, () => t`This server does not know that API key.`],
+    [/get an API key/, () => t`This server asks for an API key: its operator has them.`],
 ];
 
 const STATUSES = {
@@ -26,11 +34,17 @@ const STATUSES = {
     504: t`The server took too long to answer. Your text is still here.`,
 };
 
+/** What no text of the page says: in English as it is. */
+function quoted(message) {
+    const said = message.replace(/^Invalid request: /, "");
+    return language === "en" ? said.charAt(0).toUpperCase() + said.slice(1) : t`The server refused that, with these words: ${said}`;
+}
+
 /** status and the API's own message, if there is one; seconds that it asks to wait, or NaN. */
 export function explain(status, message, seconds) {
     const [pattern, says] = TEXTS.find(([one]) => one.test(message)) ?? [];
-    const what = pattern ? says(pattern.exec(message)) : (message.replace(/^Invalid request: (.)/, (_, first) => first.toUpperCase()) || STATUSES[status] || t`The server answered ${status}.`);
-    return (status === 429 || status === 503) && seconds > 0 ? `${what.replace(/([^.。])$/, "$1.")} ${t`Try again in ${duration(seconds)}.`}` : what;
+    const what = pattern ? says(pattern.exec(message)) : (STATUSES[status] ?? (message ? quoted(message) : t`The server answered ${status}.`));
+    return (status === 429 || status === 503) && seconds > 0 ? sentences(what, t`Try again in ${duration(seconds)}.`) : what;
 }
 
 /** Another try comes by itself. */

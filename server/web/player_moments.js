@@ -2,7 +2,7 @@
 // and gives {lead, note, parts}.
 
 import {element, percent, readable} from "./dom.js";
-import {integer, percentOf, t} from "./text_why.js";
+import {integer, percentOf, sentences, t} from "./text_why.js";
 import {decimals, strip, strips, table} from "./player_numbers.js";
 
 const BOTH = ["translation", "source"];
@@ -23,7 +23,7 @@ async function words(player) {
     const token = readToken(player);
     const named = player.side === "source" ? t`This is a piece of the source.` : t`What the decoder reads at this step is the piece that it wrote last; at the first step, a sign that it is to begin.`;
     return {
-        lead: `${named} ${t`The vocabulary gives ${quote(token)} the number ${String(token.id)}, and the number finds a row of the table of embeddings: ${sum.length} numbers, which were learned.`}`,
+        lead: sentences(named, t`The vocabulary gives ${quote(token)} the number ${String(token.id)}, and the number finds a row of the table of embeddings: ${sum.length} numbers, which were learned.`),
         note: word ? t`Row ${String(token.id)} of the table, as it enters the sum with the position.` : t`Here the sum with the position is normalised at once, so that the row by itself is not to be seen.`,
         parts: [element("p.ids", {textContent: `${quote(token)} → ${token.id}`}), strips([{name: word ? t`embedding` : t`embedding and position`, values: word ?? sum}], t`Embedding of ${readable(token.piece)}`)],
     };
@@ -106,7 +106,7 @@ function headTable(found, tokens) {
         return [row, opened];
     });
     const sum = weights.reduce((a, b) => a + b, 0);
-    const asked = element("tr", {}, element("th", {scope: "row", textContent: t`query`}), cell(strip(query, t`query`), ".strip"), ...[".wide", "", "", ".bar", ".strip"].map((kind) => cell("", kind)));
+    const asked = element("tr.asked", {}, element("th", {scope: "row", textContent: t`query`}), cell(strip(query, t`query`), ".strip"), ...[".wide", "", "", ".bar", ".strip"].map((kind) => cell("", kind)));
     const total = element("tr.total", {}, element("th", {scope: "row", textContent: t`sum`}), cell("", ".strip"), cell("", ".wide"), cell(""), cell(percentOf(sum, 0)), cell(t`weights × values =`, ".bar"), cell(strip(output, t`what the head gathered`), ".strip"));
     const kinds = ["", ".strip", ".wide", "", "", ".bar", ".strip"];
     return element("table.head-table", {}, element("thead", {}, element("tr", {}, ...head.map((name, i) => element(`th${kinds[i]}`, {scope: "col", textContent: name})))), element("tbody", {}, asked, ...rows, total));
@@ -123,14 +123,14 @@ async function look(player, kind) {
     const {sublayer, lead} = LOOKS[kind];
     if (kind === "decoder" && run.model.no_decoder_attention) {
         const {added} = await numbers.stream(side, layer, step);
-        return {lead: t`There is no attention to show: ${run.model.no_decoder_attention}.`, parts: [strips([{name: t`what the cell adds`, values: added[0]}], t`Recurrent cell`)]};
+        return {lead: t`This decoder has a recurrent cell (SSRU) in the place of self-attention: there are no weights to show.`, parts: [strips([{name: t`what the cell adds`, values: added[0]}], t`Recurrent cell`)]};
     }
     const [found, joined, {added}] = await Promise.all([numbers.head(kind, layer, head, step), numbers.joined(kind, layer, step), numbers.stream(side, layer, step)]);
     const tokens = kind === "decoder" ? run.inputs : run.sources;
     const best = found.weights.indexOf(Math.max(...found.weights));
     const end = strips([{name: t`all heads, joined`, values: joined, hint: t`head ${head} is part ${head + 1}`}, {name: t`× output matrix`, values: added[sublayer], hint: t`what attention adds`}], t`Heads joined`);
     return {
-        lead: `${lead} ${t`Scores are divided by √${found.query.length}, so that the softmax does not see large numbers alone. Open a row to see the product cell by cell.`}`,
+        lead: sentences(lead, t`Scores are divided by √${found.query.length}, so that the softmax does not see large numbers alone. Open a row to see the product cell by cell.`),
         note: t`Head ${head} of layer ${layer} gave ${quote(tokens[best])} ${percent(found.weights[best])}. Blue is above 0, orange below.`,
         parts: [headTable(found, tokens), end],
     };

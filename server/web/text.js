@@ -44,6 +44,9 @@ export const integer = (value) => integers.format(value);
 /** A share of 1 with n digits behind the point. */
 export const percentOf = (share, n) => t`${decimal(100 * share, n)} %`;
 
+/** Sentences behind one another. */
+export const sentences = (...all) => all.filter(Boolean).join(language === "ja" ? "" : " ");
+
 const translated = (key) => texts.get(nameOf(key)) ?? key;
 const shown = (value) => (typeof value === "number" ? integers.format(value) : value);
 
@@ -116,11 +119,16 @@ export function keptText() {
     }
 }
 
+/** Puts what was sent into the page's language, as far as its texts are there. */
+export function say(root) {
+    if (language !== "en")
+        for (const {key, put} of textsOf(root))
+            put(translated(key));
+}
+
 /** Puts the page that was sent into its language, shows it, and wires the choice of another. */
 export function wireLanguage() {
-    if (language !== "en")
-        for (const {key, put} of textsOf(document.documentElement))
-            put(translated(key));
+    say(document.documentElement);
     document.documentElement.dataset.said = language;
     for (const link of document.querySelectorAll("[href=docs], [href='./']"))
         link.search = new URLSearchParams(addressed);

@@ -1,7 +1,8 @@
 // The texts of what is below the translation, in a file of their own.
 
-import {loadTexts} from "./text.js";
+import {loadTexts, say} from "./text.js";
 
-export {decimal, integer, language, parts, t} from "./text.js";
+export {decimal, integer, language, parts, sentences, t} from "./text.js";
 
 await loadTexts("inside");
+say(document.querySelector("#inside"));

@@ -2,6 +2,6 @@
 
 import {loadTexts} from "./text.js";
 
-export {decimal, integer, parts, percentOf, plural, t} from "./text.js";
+export {decimal, integer, parts, percentOf, plural, sentences, t} from "./text.js";
 
 await loadTexts("why");

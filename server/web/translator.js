@@ -333,9 +333,10 @@ export class Translator {
     fail(error, retry) {
         if (error.name === "AbortError")
             return;
-        if (!(error instanceof api.ApiError))
+        const isOurs = error instanceof api.ApiError;
+        if (!isOurs)
             console.error(error);
-        const message = element("span", {textContent: error.message});
+        const message = element("span", {textContent: isOurs ? error.message : t`The page could not go on: try again, or reload it.`});
         const again = element("button.quiet", {type: "button", textContent: t`Try again`, onclick: () => {
             this.forgive();
             retry();

@@ -11,7 +11,7 @@ import {Inspector, firstOf, mean} from "./inspector.js";
 import {Links} from "./links.js";
 import {gridPicture, linesPicture, linkPictures, mapPicture, positionsPicture, putOnPaper} from "./pictures.js";
 import {Steps} from "./steps.js";
-import {integer, t} from "./text_inside.js";
+import {integer, sentences, t} from "./text_inside.js";
 
 const VIEWS = ["map", "grid", "head", "positions"];
 const KINDS = {
@@ -354,7 +354,7 @@ export class Viewer {
         $("#download-note").hidden = isPositions;
         const {shift} = this.inspector.sentence.alignment;
         $(".steps-note").hidden = this.kind === "encoder";
-        $("#kind-note").textContent = KINDS[this.kind] + (this.kind === "alignment" ? ` ${shift === "input" ? t`Here: ${this.name()}, read at the step that has the piece as input.` : t`Here: ${this.name()}, read at the step that has the piece as output.`}` : "");
+        $("#kind-note").textContent = sentences(KINDS[this.kind], this.kind === "alignment" && (shift === "input" ? t`Here: ${this.name()}, read at the step that has the piece as input.` : t`Here: ${this.name()}, read at the step that has the piece as output.`));
         if (isPositions)
             this.showPositions();
         else if (this.view === "grid")

@@ -213,6 +213,25 @@ describe("Japanese", () => {
         await page.route("**/translate", (route) => route.abort());
         await page.fill("#source-text", "夢");
         await isClean("no answer");
+        await page.unroute("**/translate");
+        for (const [status, error] of [[400, "no way leads from ja to de in at most 3 models"], [400, "the model en-ja translates en to ja, not de"], [404, 'model: there is no "愛", expected one that GET /models lists'], [413, "the request body is longer than this server accepts"], [503, "the queue is full: 512 sentences wait"], [504, "the request took longer than 10.0 s"]]) {
+            await page.unroute("**/translate");
+            await page.route("**/translate", (route) => route.fulfill({status, headers: {"Retry-After": "7200"}, body: JSON.stringify({error})}));
+            await visit.open();
+            await page.fill("#source-text", "愛");
+            await isClean(error);
+        }
+        await page.unroute("**/translate");
+        await visit.open({q: "¿Dónde está la estación de tren, y cuándo cierra?", source: "auto", target: "ja"});
+        await eventually(async () => assert.match(await page.textContent("#error"), /スペイン語.*日本語/));
+        await isClean("a language that is not served");
+    }, {options: japanese, allowing: /Failed to load resource/});
+
+    visiting("is spoken of an address that leads nowhere", async (visit, page) => {
+        await visit.open({q: Q, target: "ja", hash: "#view=why&step=0&at=11&ids=99999"});
+        await page.waitForSelector("#moment .error");
+        const pieces = await piecesOf();
+        assert.deepEqual((await latinWords(page)).filter((word) => !NAMES.has(word) && !pieces.has(word)), []);
     }, {options: japanese, allowing: /Failed to load resource/});
 
     /** Names of fields and examples, and values that fields may have. */

@@ -685,13 +685,13 @@ describe("a server that wants a key", () => {
         });
     }
 
-    const MISSING = "Please contact the server operator to get an API key. API key:";
+    const MISSING = "This server asks for an API key: its operator has them. API key:";
 
     locked("asks for it once and keeps it", ["a-wrong-key", ` ${KEY} `], async (visit, page, questions) => {
         await visit.open({q: STATION});
         await visit.linked();
         assert.equal(await page.textContent("#translation"), "Wo ist der Bahnhof?");
-        assert.deepEqual(questions, [MISSING, "Invalid API key. API key:"]);
+        assert.deepEqual(questions, [MISSING, "This server does not know that API key. API key:"]);
         await page.reload();
         await visit.linked();
         assert.equal(questions.length, 2);
@@ -699,7 +699,7 @@ describe("a server that wants a key", () => {
 
     locked("does not ask again who has none", [null], async (visit, page, questions) => {
         await visit.open({q: STATION});
-        await eventually(async () => assert.match(await page.textContent("body"), /Please contact the server operator/));
+        await eventually(async () => assert.match(await page.textContent("body"), /asks for an API key: its operator/));
         await page.fill("#source-text", PHONE);
         await eventually(() => assert.ok(visit.requests.filter((request) => request.url().endsWith("/translate")).length >= 2));
         assert.deepEqual(questions, [MISSING]);
