@@ -36,8 +36,8 @@ const STATUSES = {
 
 /** What no text of the page says: in English as it is. */
 function quoted(message) {
-    const said = message.replace(/^Invalid request: /, "");
-    return language === "en" ? said.charAt(0).toUpperCase() + said.slice(1) : t`The server refused that, with these words: ${said}`;
+    const said = message.replace(/^Invalid request: (.)/, (_, first) => first.toUpperCase());
+    return language === "en" ? said : t`The server refused that, with these words: ${said}`;
 }
 
 /** status and the API's own message, if there is one; seconds that it asks to wait, or NaN. */

@@ -228,6 +228,8 @@ export class Translator {
         if (translation.pivot) {
             const {via, models} = translation.pivot;
             this.notice = t`Translated through ${via.map((code) => this.nameOf(code)).join(t` and `)}, with ${models.join(t` and `)}. Attention is that of one model, so there is none to show.`;
+        } else if (translation.whole) {
+            this.notice = t`There is nothing here that the model could translate: the text stays as it is.`;
         }
         this.showDetected(translation.source);
         this.showNotice();
@@ -414,7 +416,7 @@ export class Translator {
         this.text.style.height = "auto";
         this.text.style.height = `${Math.min(window.innerHeight * 0.5, this.text.scrollHeight + 2)}px`;
         $("#clear").hidden = !this.text.value;
-        $("#examples").hidden = $("#start").hidden = Boolean(this.text.value);
+        $("#examples").hidden = $("#start").hidden = Boolean(this.text.value.trim());
     }
 
     // Words linked on hover ---------------------------------------------------------------------

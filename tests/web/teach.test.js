@@ -221,6 +221,12 @@ describe("the start page", () => {
         assert.equal(await page.isVisible("#start"), false);
         await page.click("#clear");
         await page.waitForSelector("#start:not([hidden])");
+        await page.fill("#source-text", "https://example.com/a?b=c");
+        await eventually(async () => assert.equal(await page.textContent("#error"), "There is nothing here that the model could translate: the text stays as it is."));
+        assert.equal(await page.textContent("#translation"), "https://example.com/a?b=c");
+        await page.fill("#source-text", " \n ");
+        await page.waitForSelector("#start:not([hidden])");
+        await page.waitForSelector("#error", {state: "hidden"});
         assert.deepEqual(await barriers(page), []);
     }, {options: {colorScheme: "dark"}});
 });
