@@ -19,6 +19,11 @@
 /* So long as a trial took, times this, until the next one: at first, and in the end. */
 #define FIRST_PAUSE 2
 #define LAST_PAUSE 64
+/* A size so many away from the presumed border is on the presumed side of it more likely than not, and
+ * the more so the farther it is, up to so many sizes more: each doubles the pause and puts the first
+ * trial off. A trial with many rows of a large model takes seconds. */
+#define NEAR_SIZES 3
+#define MAX_CONFIDENCE 3
 /* A gain that needs no frequent trials, after that many; and one that needs no more than one. */
 #define CLEAR_GAIN 0.1
 #define CLEAR_TRIALS 3
@@ -98,14 +103,26 @@ static void begin_window(struct mt_layout *layout, const struct mt_layout_work *
                                                .begin = *work};
 }
 
+static unsigned confidence_of(const struct mt_layout *layout, size_t size)
+{
+    size_t distance = size > layout->presumed ? size - layout->presumed : layout->presumed - size;
+    return distance > NEAR_SIZES ? (unsigned)mt_size_min(distance - NEAR_SIZES, MAX_CONFIDENCE) : 0;
+}
+
+static int64_t pause_after(const struct mt_layout *layout, size_t size, int64_t ns)
+{
+    const struct mt_layout_result *result = &layout->results[size];
+    size_t doublings = mt_size_min(result->n_trials + confidence_of(layout, size), 5);
+    size_t pause = mt_size_min((size_t)FIRST_PAUSE << doublings, LAST_PAUSE);
+    return (int64_t)(is_clear(result) ? pause * CLEAR_PAUSE : pause) * ns;
+}
+
 /* The next trial of the size comes after a pause in proportion to what this one took. */
 static void leave_trial(struct mt_layout *layout, int64_t busy_ns)
 {
-    struct mt_layout_result *result = &layout->results[layout->window.size];
-    size_t pause = mt_size_min((size_t)FIRST_PAUSE << mt_size_min(result->n_trials, 5), LAST_PAUSE);
-    if (is_clear(result))
-        pause *= CLEAR_PAUSE;
-    result->next_ns = busy_ns + (int64_t)pause * (busy_ns - layout->trial_began_ns);
+    size_t size = layout->window.size;
+    layout->results[size].next_ns =
+        busy_ns + pause_after(layout, size, busy_ns - layout->trial_began_ns);
     layout->is_trial = false;
 }
 
@@ -168,6 +185,8 @@ static void end_window(struct mt_layout *layout, const struct mt_layout_work *wo
         return;
     }
     layout->reference = *done;
+    if (!layout->results[size].next_ns && confidence_of(layout, size))
+        layout->results[size].next_ns = work->busy_ns + pause_after(layout, size, done->busy_ns);
     if (work->busy_ns < layout->results[size].next_ns || goes_without(layout, size)) {
         layout->window.begin = *work;
         return;

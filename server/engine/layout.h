@@ -8,8 +8,9 @@
  *
  *   reference -> settle (the sentences that are under way end) -> trial -> settle -> reference ...
  *
- * Trials are frequent at first and become rare: in the end they take a sixty-fourth of the time, and
- * where one way is much faster a quarter of that. What is decoded is the same either way.
+ * Trials are frequent at first, less so far from the presumed size, and become rare: in the end they
+ * take a sixty-fourth of the time, and where one way is much faster a quarter of that. What is decoded
+ * is the same either way.
  *
  * Thread-safety: none of its own; the engine's mutex guards it. Nothing is allocated.
  */

@@ -115,6 +115,19 @@ START_TEST(what_was_learned_at_one_size_holds_at_others)
 }
 END_TEST
 
+/* A step of 64 rows takes 6 to 9 ms here. */
+START_TEST(what_is_hardly_doubtful_is_tried_late)
+{
+    struct lane sure = lane_with(4), unsure = lane_with(32);
+    work_for(&sure, &large, 64, 1.2);
+    work_for(&unsure, &large, 64, 1.2);
+    ck_assert_int_eq(sure.way_ns[MT_TOGETHER], 0);
+    ck_assert_int_gt(unsure.way_ns[MT_TOGETHER], 0);
+    work_for(&sure, &large, 64, 20);
+    ck_assert_int_gt(sure.way_ns[MT_TOGETHER], 0);
+}
+END_TEST
+
 /* What the slower way takes of the time. */
 START_TEST(trials_become_rare)
 {
@@ -204,6 +217,7 @@ Suite *suite_layout(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, it_learns_from_either_presumption, 0, 4);
     tcase_add_test(tcase, what_was_learned_at_one_size_holds_at_others);
+    tcase_add_test(tcase, what_is_hardly_doubtful_is_tried_late);
     tcase_add_test(tcase, trials_become_rare);
     tcase_add_test(tcase, it_follows_a_change);
     tcase_add_test(tcase, bunches_are_no_gain);
