@@ -6,16 +6,20 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unicode/ubrk.h>
 
 /* A break behind punctuation may be off by so much of a part's length, and so many characters. */
 #define CLAUSE_SHARE 0.25
 #define CLAUSE_CHARS 12
+/* One behind a word that goes on in hiragana costs as much as being off by so many characters. */
+#define FOLLOWED_CHARS 8
 
 /* A word with its tags. Positions count characters that are seen, from the text's beginning. */
 struct word {
     struct mt_range range;
     size_t from, to;
     bool ends_clause;
+    bool is_followed; /* by hiragana: mostly a particle or an ending, which stays with its word */
 };
 
 struct words {
@@ -52,13 +56,30 @@ static bool is_gap(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Chinese and Japanese writing, their punctuation apart: a line may end behind it, and a new one
- * begin with it. */
+/* Small kana and the syllabic n: no word begins with them, whatever a dictionary says. */
+static bool goes_on(uint32_t c)
+{
+    static const uint16_t small[] = {0x3041, 0x3043, 0x3045, 0x3047, 0x3049, 0x3063,
+                                     0x3083, 0x3085, 0x3087, 0x308E, 0x3093};
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+        if (c == small[i] || c == small[i] + 0x60u) /* katakana */
+            return true;
+    return false;
+}
+
+/* Chinese and Japanese writing, their punctuation apart: a line may begin with it where a word does. */
 static bool is_word_alone(uint32_t c)
 {
+    if (goes_on(c))
+        return false;
     return (c >= 0x3041 && c <= 0x30FF && c != 0x30FC && c != 0x30FB) ||
            (c >= 0x3400 && c <= 0x9FFF) || (c >= 0xF900 && c <= 0xFAFF) ||
            (c >= 0x20000 && c <= 0x3FFFF);
+}
+
+static bool is_hiragana(uint32_t c)
+{
+    return c >= 0x3041 && c <= 0x309F;
 }
 
 static enum mt_status add_word(struct words *words, const struct word *word, struct mt_error *err)
@@ -69,10 +90,44 @@ static enum mt_status add_word(struct words *words, const struct word *word, str
     return MT_OK;
 }
 
+/* Where words begin in writing without blanks, by ICU's dictionary. */
+struct beginnings {
+    UText *view;
+    UBreakIterator *words; /* NULL: not opened yet */
+    bool has_none;         /* no memory for them, or no dictionary: each character is a word */
+};
+
+static void open_beginnings(struct beginnings *beginnings, const struct mt_cue_layout *layout)
+{
+    UErrorCode code = U_ZERO_ERROR;
+    beginnings->view = utext_openUTF8(NULL, layout->text, (int64_t)layout->length, &code);
+    beginnings->words = ubrk_open(UBRK_WORD, "ja", NULL, 0, &code);
+    if (U_SUCCESS(code))
+        ubrk_setUText(beginnings->words, beginnings->view, &code);
+    beginnings->has_none = U_FAILURE(code);
+}
+
+static void close_beginnings(struct beginnings *beginnings)
+{
+    ubrk_close(beginnings->words);
+    utext_close(beginnings->view);
+}
+
+static bool begins_word(struct beginnings *beginnings, const struct mt_cue_layout *layout,
+                        size_t at)
+{
+    if (!is_word_alone(mt_utf8_decode(layout->text + at)))
+        return false;
+    if (!beginnings->words && !beginnings->has_none)
+        open_beginnings(beginnings, layout);
+    return beginnings->has_none || ubrk_isBoundary(beginnings->words, (int32_t)at);
+}
+
 static enum mt_status find_words(const struct mt_cue_layout *layout, struct words *out,
                                  struct mt_error *err)
 {
     const char *text = layout->text;
+    struct beginnings beginnings = {.has_none = layout->length > INT32_MAX};
     enum mt_status status = MT_OK;
     for (size_t at = 0, seen = 0; at < layout->length && !status;) {
         if (is_gap(text[at])) {
@@ -89,14 +144,16 @@ static enum mt_status find_words(const struct mt_cue_layout *layout, struct word
                 last = (struct mt_range){at, at + n_bytes};
             seen += n == 0;
             at += n_bytes;
-            if (n == 0 && at < layout->length && is_word_alone(mt_utf8_decode(text + at)))
+            if (n == 0 && at < layout->length && begins_word(&beginnings, layout, at))
                 break;
         }
         word.range.end = at;
         word.to = seen;
         word.ends_clause = ends_clause(text, last);
+        word.is_followed = at < layout->length && is_hiragana(mt_utf8_decode(text + at));
         status = add_word(out, &word, err);
     }
+    close_beginnings(&beginnings);
     return status;
 }
 
@@ -129,10 +186,12 @@ static double cost_of(const struct division *division, size_t begin, size_t last
     const struct word *word = &division->words->items[last];
     double from = (double)division->words->items[begin].from;
     double cost = fabs((double)word->to - target);
-    if (cost < 1e-6)
+    if (cost < 1e-6 && !word->is_followed)
         return -1e9;
     if (word->ends_clause)
         cost -= fmin(CLAUSE_SHARE * part, CLAUSE_CHARS);
+    else if (word->is_followed)
+        cost += FOLLOWED_CHARS;
     if (division->max_chars && (double)word->to - from > (double)division->max_chars)
         cost += 3 * ((double)word->to - from - (double)division->max_chars);
     return cost;

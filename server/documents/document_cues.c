@@ -732,6 +732,13 @@ static bool write_cues(const struct mt_document *document, const struct mt_docum
     const struct cues *cues = document->own;
     if (has_arrow_in(translation, length))
         return false;
+    bool is_same = length == piece->text.length && !memchr(translation, '<', length) &&
+                   memcmp(translation, piece->text.bytes, length) == 0;
+    if (is_same) { /* wherever its lines end */
+        mt_text_append(out, document->bytes + piece->range.begin,
+                       piece->range.end - piece->range.begin);
+        return true;
+    }
     const struct turn *turns = cues->turns + piece->first, *last = &turns[piece->n - 1];
     size_t first_line = turns->first_line, end_line = last->first_line + last->n_lines;
     struct mt_cue_slot *slots = calloc(piece->n, sizeof *slots);

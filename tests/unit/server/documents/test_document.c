@@ -304,6 +304,35 @@ START_TEST(scripts_without_blanks_are_laid_out_too)
 }
 END_TEST
 
+static void japanese(const struct mt_document_text *text, struct mt_text *out)
+{
+    (void)text;
+    mt_text_append_string(out, "あなたを傷つけたくなかったので、本当に残念です。");
+}
+
+START_TEST(lines_of_japanese_begin_with_words)
+{
+    expect(CUE("1", "01", "02", "I never wanted to hurt you")
+               CUE("2", "02", "03", "and I am really sorry."),
+           MT_DOCUMENT_SRT, japanese,
+           CUE("1", "01", "02", "あなたを傷つけたくなかったので、")
+               CUE("2", "02", "03", "本当に残念です。"));
+    expect(CUE("1", "01", "02", "I never")
+               CUE("2", "02", "03", "wanted to hurt you, and I am so sorry now."),
+           MT_DOCUMENT_SRT, japanese,
+           CUE("1", "01", "02", "あなたを")
+               CUE("2", "02", "03", "傷つけたくなかったので、本当に残念です。"));
+    expect(CUE("1", "01", "02", "I never wanted")
+               CUE("2", "02", "03", "to hurt anybody, and I am so sorry."),
+           MT_DOCUMENT_SRT, japanese,
+           CUE("1", "01", "02", "あなたを")
+               CUE("2", "02", "03", "傷つけたくなかったので、本当に残念です。"));
+    static const char file[] =
+        CUE("1", "01", "02", "傷つけたくなか") CUE("2", "02", "03", "ったので。");
+    expect(file, MT_DOCUMENT_SRT, same, file); /* wherever its lines end */
+}
+END_TEST
+
 START_TEST(nothing_that_looks_like_a_time_becomes_text)
 {
     expect_texts(CUE("1", "01", "02", "a --> b"), MT_DOCUMENT_SRT, "");
@@ -716,6 +745,7 @@ Suite *suite_document(void)
     tcase_add_test(all, tags_notes_and_dashes_around_words_stay_out);
     tcase_add_test(all, a_translation_is_laid_out_over_the_same_cues);
     tcase_add_test(all, scripts_without_blanks_are_laid_out_too);
+    tcase_add_test(all, lines_of_japanese_begin_with_words);
     tcase_add_test(all, nothing_that_looks_like_a_time_becomes_text);
     tcase_add_test(all, a_cue_for_which_no_word_is_left_is_empty);
     tcase_add_loop_test(all, broken_files_are_refused_with_their_line, 0,
