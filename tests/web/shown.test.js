@@ -370,7 +370,7 @@ describe("paper, few colours, no script", () => {
         await page.setViewportSize({width: 718, height: 1000}); // A4 between its margins
         const [paper, rights] = await page.evaluate(() => [document.documentElement.clientWidth, [...document.querySelectorAll(".paper svg, .card, #translation")].map((one) => one.getBoundingClientRect().right)]);
         assert.ok(rights.length > 4 && rights.every((right) => right <= paper), rights.join());
-        for (const selector of [".strip", ".matrix", "#source-text"])
+        for (const selector of [".strip", ".matrix", "#source-text", "#why", "#compare"]) // what was not opened has only a button
             assert.equal(await page.isVisible(selector), false, selector);
         await eventually(async () => assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark"));
     }, {options: {colorScheme: "dark"}});
@@ -389,6 +389,7 @@ describe("paper, few colours, no script", () => {
     visiting("without JavaScript there is a form for this server", async (visit, page) => {
         await page.goto(`${daemon.url}/`);
         assert.doesNotMatch(await page.content(), /localhost:5000/);
+        assert.equal(await page.isVisible("#source-text"), false);
         await page.getByLabel("Text", {exact: true}).fill(STATION);
         await page.getByRole("button", {name: "Translate"}).click();
         await page.waitForURL(`${daemon.url}/translate`);
