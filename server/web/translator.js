@@ -344,6 +344,7 @@ export class Translator {
             retry();
         }});
         $("#error").replaceChildren(message, again);
+        $("#error").classList.remove("calm");
         $("#error").hidden = false;
         this.hasFailed = true;
     }
@@ -357,6 +358,7 @@ export class Translator {
     showNotice() {
         this.hasFailed = false;
         $("#error").replaceChildren(this.notice ?? "");
+        $("#error").classList.toggle("calm", Boolean(this.current)); // there is a translation
         $("#error").hidden = !this.notice;
         this.notice = "";
     }
