@@ -111,6 +111,18 @@ static size_t match_hash(const struct run *run)
     return is_address || is_hash ? end : 0;
 }
 
+/* guest1234, server01: small letters, then digits, at least two of each. */
+static size_t match_numbered(const struct run *run)
+{
+    size_t end = name_end(run, run->begin), digits = run->begin;
+    while (digits < end && mt_ascii_is_small(run->text[digits]))
+        digits++;
+    size_t at = digits;
+    while (at < end && mt_ascii_is_digit(run->text[at]))
+        at++;
+    return at == end && digits - run->begin > 1 && end - digits > 1 ? end : 0;
+}
+
 /* ---- hosts and files ---- */
 
 static const char *const endings[] = {
@@ -353,7 +365,7 @@ static bool ends_at(const struct run *run, size_t end)
 size_t mt_codes_match_name(const char *text, size_t begin, size_t end)
 {
     static size_t (*const matchers[])(const struct run *run) = {
-        match_call,      match_path,  match_camel,    match_snake, match_hash,
+        match_call,      match_path,  match_camel,    match_snake, match_hash,  match_numbered,
         match_ampersand, match_sharp, match_protocol, match_flag,  match_joined};
     const struct run run = {text, begin, end};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers && begin < end; k++) {
