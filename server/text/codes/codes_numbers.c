@@ -124,8 +124,8 @@ static size_t take_pair(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_WORD, first.core_begin, second.core_end);
 }
 
-/* €9,99 in English: neither thousands nor a fraction, and whoever wrote it means the latter. */
-static size_t take_foreign_price(struct mt_codes_finder *finder, size_t i)
+/* €9,99 and 12,5 in English: no thousands, and whoever wrote it means a fraction. */
+static size_t take_fraction(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
     size_t begin = item->core_begin, at = begin, end = item->core_end;
@@ -133,13 +133,12 @@ static size_t take_foreign_price(struct mt_codes_finder *finder, size_t i)
         at = mt_codes_next(finder, at);
     while (at < end && mt_codes_digit_at(finder, at))
         at++;
-    bool is_one = at > begin && mt_codes_char(finder, at) == ',' &&
-                  number_end(finder, at + 1, end) == at + 3 && at + 3 <= end &&
+    size_t n_digits =
+        at < end && finder->text[at] == ',' ? number_end(finder, at + 1, end) - at : 0;
+    uint32_t behind = at + n_digits < end ? mt_codes_at(finder, at + n_digits) : 0;
+    bool is_one = at > begin && (n_digits == 2 || n_digits == 3) && behind != '-' &&
                   mt_codes_is_english(finder);
-    bool has_sign = mt_codes_next(finder, begin) <= end &&
-                    (u_charType((UChar32)mt_codes_at(finder, begin)) == U_CURRENCY_SYMBOL ||
-                     u_charType((UChar32)mt_codes_at(finder, at + 3)) == U_CURRENCY_SYMBOL);
-    return is_one && has_sign && mt_codes_take(finder, MT_CODE_NUMBER, begin, end);
+    return is_one && mt_codes_take(finder, MT_CODE_NUMBER, begin, end);
 }
 
 /* US$ 20.00: models lose a sign that stands alone behind letters. */
@@ -631,10 +630,10 @@ static size_t take_release(struct mt_codes_finder *finder, size_t i)
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_round_price,   take_pair,     take_foreign_price, take_dollars, take_rate,
-        take_feet_in_words, take_currency, take_amount,        take_price,   take_ratio,
-        take_mixed,         take_angle,    take_feet,          take_tagged,  take_version,
-        take_release,       take_numero,   take_section,       take_zone,    take_sequence,
+        take_round_price,   take_pair,     take_fraction, take_dollars, take_rate,
+        take_feet_in_words, take_currency, take_amount,   take_price,   take_ratio,
+        take_mixed,         take_angle,    take_feet,     take_tagged,  take_version,
+        take_release,       take_numero,   take_section,  take_zone,    take_sequence,
         take_reference,     take_half};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);

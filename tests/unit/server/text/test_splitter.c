@@ -89,6 +89,7 @@ START_TEST(goes_on_after_abbreviations)
 {
     static const struct example examples[] = {
         {"en", "Dr. Smith met Mr. Jones. They left.", "Dr. Smith met Mr. Jones.|They left."},
+        {"en", "Smith & Co. Ltd. is here.", "Smith & Co. Ltd. is here."},
         {"en", "The U.S. Army is big.", "The U.S. Army is big."},
         {"en", "We live in the U.S. As for you, go.", "We live in the U.S.|As for you, go."},
         {"en", "Tel. +1 555 is busy. See ed. 2.", "Tel. +1 555 is busy.|See ed. 2."},
