@@ -23,6 +23,7 @@ static const char *const namespaces[][2] = {
     {OASIS "drawing:1.0", "draw:"},
     {OASIS "presentation:1.0", "presentation:"},
     {OASIS "xsl-fo-compatible:1.0", "fo:"},
+    {OASIS "svg-compatible:1.0", "svg:"},
     {"http://openoffice.org/2009/office", "officeooo:"},
     {"urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0", "calcext:"},
 };
@@ -32,6 +33,8 @@ static const struct mt_markup_element elements[] = {
     {"text:h", MT_MARKUP_TEXT},
     {"presentation:header-decl", MT_MARKUP_TEXT},
     {"presentation:footer-decl", MT_MARKUP_TEXT},
+    {"svg:title", MT_MARKUP_TEXT}, /* what is read aloud in the place of a picture */
+    {"svg:desc", MT_MARKUP_TEXT},
     {"text:span", MT_MARKUP_LOOK},
     {"text:a", MT_MARKUP_PAIR},
     {"text:meta", MT_MARKUP_PAIR},

@@ -24,8 +24,8 @@ static const struct mt_document_options page = {.format = MT_DOCUMENT_HTML, .tar
     "<office:document-content xmlns:office=\"" OASIS "office:1.0\" xmlns:text=\"" OASIS \
     "text:1.0\" xmlns:style=\"" OASIS "style:1.0\" xmlns:fo=\"" OASIS                   \
     "xsl-fo-compatible:1.0\" xmlns:table=\"" OASIS "table:1.0\" xmlns:draw=\"" OASIS    \
-    "drawing:1.0\" xmlns:presentation=\"" OASIS "presentation:1.0\" "                   \
-    "xmlns:officeooo=\"http://openoffice.org/2009/office\"><office:body>"
+    "drawing:1.0\" xmlns:presentation=\"" OASIS "presentation:1.0\" xmlns:svg=\"" OASIS \
+    "svg-compatible:1.0\" xmlns:officeooo=\"http://openoffice.org/2009/office\"><office:body>"
 #define ODF_END "</office:body></office:document-content>"
 #define ODF_TYPE "application/vnd.oasis.opendocument.text"
 #define BOLD                                                                       \
@@ -207,6 +207,12 @@ static const struct {
      P("Von allen<office:annotation><dc>Ann</dc>" P("Echt?") "</office:annotation> da")},
     {"<draw:frame><draw:text-box>" P("In a box") "</draw:text-box></draw:frame>", "In a box",
      "Drin", "<draw:frame><draw:text-box>" P("Drin") "</draw:text-box></draw:frame>"},
+    /* what is read aloud in the place of a picture */
+    {P("See<draw:frame draw:name=\"Image1\"><draw:image/><svg:title>The mill</svg:title>"
+       "<svg:desc>A mill by a river</svg:desc></draw:frame> here"),
+     "See<0/> here|The mill|A mill by a river", "Hier<0/> da|Die Mühle|=",
+     P("Hier<draw:frame draw:name=\"Image1\"><draw:image/><svg:title>Die Mühle</svg:title>"
+       "<svg:desc>A mill by a river</svg:desc></draw:frame> da")},
     {"<text:tracked-changes>" P("Deleted") "</text:tracked-changes>" P("Kept"), "Kept", "Da",
      "<text:tracked-changes>" P("Deleted") "</text:tracked-changes>" P("Da")},
     {P("<![CDATA[A < B]]>"), "A &lt; B", "C &lt; D", P("C &lt; D")},
