@@ -86,6 +86,7 @@ export class Comparison {
     // What B is ---------------------------------------------------------------------------------------
 
     fillField() {
+        clearTimeout(this.timer); // what was typed last belongs to the field that goes
         const {mode, inspector} = this;
         const {source, target} = inspector.request;
         for (const input of this.box.querySelectorAll("[name=compare-with]"))
@@ -123,7 +124,7 @@ export class Comparison {
         return element("label.picker", {}, t`Model`, " ", select);
     }
 
-    /** What B is asked with; null: there is nothing to compare with yet. */
+    /** What B is asked with; null or undefined: there is nothing to compare with yet. */
     request() {
         const {mode, other, inspector} = this;
         const {target_text: given, beam_size: beams, ...plain} = inspector.request;
@@ -133,8 +134,8 @@ export class Comparison {
             return null;
         if (mode === "sentence")
             return {...plain, q: other.trim()};
-        const {targets} = this.models.find(({id}) => id === other);
-        return {...plain, model: other, target: targets.includes(plain.target) ? plain.target : targets[0]};
+        const {targets} = this.models.find(({id}) => id === other) ?? {};
+        return targets && {...plain, model: other, target: targets.includes(plain.target) ? plain.target : targets[0]};
     }
 
     async ask() {

@@ -195,6 +195,10 @@ describe("Japanese", () => {
             }
             await isClean(`compare ${mode}`);
         }
+        await page.goto("about:blank");
+        await visit.open({q: Q, target: "ja", hash: "#view=compare&with=model&b=nonsense"});
+        await page.waitForSelector("#comparison .hint");
+        await isClean("a model that is not there");
     }, {options: japanese});
 
     visiting("is spoken where something is wrong, too", async (visit, page) => {
