@@ -667,7 +667,7 @@ def fill(random, source, target, lang):
 
 
 # Greetings and letters; signs and labels; what people say; words that the other sources lack; words, brands and marks alone; news; with slots.
-EVERYDAY = ("letters", "signs", "talk", "rarer", "fragments", "news", "slots")
+EVERYDAY = ("letters", "signs", "talk", "more_talk", "rarer", "fragments", "news", "slots")
 
 
 def lines_beside(name):
