@@ -27,7 +27,7 @@ static bool is_word_char(uint32_t c)
 static bool may_join(const struct mt_codes_finder *finder, size_t at)
 {
     uint32_t c = mt_codes_at(finder, at);
-    return (c < 0x80 && strchr("'.:,-_", (int)c)) || c == 0x2019 || c == 0x202F ||
+    return (c < 0x80 && strchr("'.:,-_@#&+=/", (int)c)) || c == 0x2019 || c == 0x202F ||
            u_hasBinaryProperty((UChar32)c, UCHAR_DEFAULT_IGNORABLE_CODE_POINT) ||
            (u_charType((UChar32)c) == U_CONTROL_CHAR && !mt_codes_is_blank(c));
 }

@@ -25,7 +25,7 @@
 #include <unicode/unorm2.h>
 #include <unicode/ustring.h>
 
-#define N_TEXTS 2000      /* of each format */
+#define N_TEXTS 2500      /* of each of four formats */
 #define N_ALL_TEXTS 25000 /* with MT_TEST_FULL=1 */
 #define MAX_SHOWN 40      /* texts that fail, of each test */
 
@@ -622,7 +622,8 @@ static const char *const repeated[] = {
     "_", "__a__ ", "~~", "a.b ", "a@b ", "f(1 ", "=== ", "--- ", "a = b ", "no ", "USB ",
     "5 USD ", "a_b ", "\xE2\x98\x85 ", "\xC2\xBD", "\xD0\xB0 ", "\xE6\x97\xA5", "\xE2\x80\x8B",
     "\xEF\xBB\xBF", "\xE3\x80\x90\x61", "\xF0\x9F\x98\x80", "\xCC\x81", "http://a.b ",
-    "\xE2\x80\x9C"};
+    "\xE2\x80\x9C", "A. a\n", "fig. 3 ", "9am ", "Tom,35,", "@:a.", "US$ 1 ", "5,5 ", "[ ] ", "___/",
+    ". ", "1 2 ", "x = 1;\n", "   a", "\xE2\x80\xB9"};
 /* clang-format on */
 #define N_REPEATED (sizeof repeated / sizeof *repeated)
 
