@@ -55,8 +55,8 @@ class Fuzzer:
 
     def run(self, n_runs, seconds, timeout):
         """One chunk; False where it ended before it should."""
-        longest = max(file.stat().st_size for file in self.corpus.iterdir()
-                      if file.read_bytes()[:1] == self.first.encode() or not self.first)
+        longest = max((file.stat().st_size for file in self.corpus.iterdir()
+                       if file.read_bytes()[:1] == self.first.encode() or not self.first), default=0)
         length = MAX_LENGTH.get(self.name) or max(USUAL_MAX_LENGTH, longest)
         command = [str(self.program), f"-runs={n_runs}", f"-max_len={length}",
                    f"-timeout={timeout}", "-rss_limit_mb=2048", "-print_final_stats=1", "-reload=0", "-print_pcs=0",
