@@ -10,7 +10,7 @@
 /* Marks one behind the other: "> - [ ] ". */
 #define MAX_MARKS 8
 #define MAX_NOTE_BYTES 80
-/* Between two columns: "Cancel   OK". */
+/* Between two columns, "Cancel   OK", not between sentences. */
 #define LEAST_COLUMN_BLANKS 3
 
 struct line {
@@ -414,7 +414,9 @@ static void take_tabs(struct mt_codes_finder *finder, const struct line *line)
 {
     for (size_t i = line->begin, n; i < line->end; i += n ? n : 1) {
         n = count(finder, i, line->end, finder->text[i] == ' ' ? ' ' : '\t');
-        if (n >= LEAST_COLUMN_BLANKS || (n && finder->text[i] == '\t'))
+        bool is_column = n >= LEAST_COLUMN_BLANKS && i > line->begin &&
+                         !mt_codes_is_one_of(finder->text[i - 1], ".,;:!?");
+        if (is_column || (n && finder->text[i] == '\t'))
             mt_codes_claim(finder, MT_CODE_EDGE, i, i + n);
     }
 }
