@@ -36,6 +36,21 @@ static struct range *find(uintptr_t address)
     return NULL;
 }
 
+/* The bare call: libc's function is not among those that a signal handler may use. */
+static bool map_zeros(uintptr_t begin, uintptr_t end)
+{
+#ifdef __s390x__
+    /* There the kernel takes the address of what it takes in registers elsewhere. */
+    const unsigned long arguments[] = {
+        begin, end - begin, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, (unsigned long)-1,
+        0};
+    return syscall(SYS_mmap, arguments) != -1;
+#else
+    return syscall(SYS_mmap, begin, end - begin, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+                   -1, 0) != -1;
+#endif
+}
+
 /* A truncated file has lost everything behind the fault: one mapping for all of it, not one per
  * page. The mark comes first, so that no result of the zeros can be finished before it is set. */
 static void handle(int number, siginfo_t *info, void *context)
@@ -47,10 +62,7 @@ static void handle(int number, siginfo_t *info, void *context)
     if (range) {
         atomic_store(&range->has_faulted, true);
         uintptr_t page = address - address % page_bytes;
-        /* The bare call: libc's function is not among those that a signal handler may use. */
-        long zeros = syscall(SYS_mmap, page, atomic_load(&range->end) - page, PROT_READ,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-        if (zeros != -1) {
+        if (map_zeros(page, atomic_load(&range->end))) {
             errno = reason;
             return;
         }
