@@ -81,7 +81,7 @@ static void add(struct maker *m, const char *name, size_t rows, size_t columns, 
     }
     float *numbers = mt_image_data(m->image, index);
     for (size_t i = 0; i < (rows ? rows : 1) * columns; i++)
-        numbers[i] = next_number(mean, spread);
+        mt_store_f32(next_number(mean, spread), &numbers[i]);
 }
 
 static void add_linear(struct maker *m, const char *side, const char *name, size_t n_out,

@@ -2,7 +2,8 @@
 """The program on processors that this machine is not, under qemu's emulation of one program at a time.
 
 Kernels are held against the C reference, the unit tests of base/ and model/ run, and fifty lines are translated: the
-numbers must be those of this machine, to the last bit. What another instruction set needs is built by .ci/cross.
+numbers must be those of this machine, to the last bit. On s390x, whose bytes stand the other way round, ten lines are
+translated by model/ alone. What another instruction set needs is built by .ci/cross.
 
 Usage: test_portable.py ARCHITECTURE SOURCE_DIR BUILD_DIR; skipped where an emulator or a compiler is missing."""
 
@@ -17,26 +18,43 @@ SKIPPED = 77
 UNIT_TESTS = [f"tests/unit/test_{room}" for room in ("base", "model", "files", "kernels", "tokenizer")]
 CHECK = "tests/kernels/check_kernels"
 # Which processors, the first of which runs the unit tests, and the tables that each must have, as the check prints them.
+# Without any the kernels are not checked: OpenBLAS and the C reference compute.
 PROCESSORS = {
     "arm64": {"max": ["i8mm", "dotprod", "neon"], "neoverse-n1": ["dotprod", "neon"], "cortex-a72": ["neon"]},
     "amd64": {"Nehalem": ["sse41"], "Haswell": ["avx2", "sse41"]},
+    "s390x": {"max": []},
 }
 # qemu 7.2 reads what a masked load of AVX2 leaves out, which the check forbids. Processors do not, and any that builds has AVX2.
 UNCHECKED = {"Haswell"}
-EMULATORS = {"arm64": "qemu-aarch64", "amd64": "qemu-x86_64"}
-COMPILERS = {"arm64": "aarch64-linux-gnu-g++"}
+EMULATORS = {"arm64": "qemu-aarch64", "amd64": "qemu-x86_64", "s390x": "qemu-s390x"}
+COMPILERS = {"arm64": "aarch64-linux-gnu-g++", "s390x": "s390x-linux-gnu-g++"}
 # What the emulator has not: mincore, and a limit of address space that counts only the program's own
 IMPOSSIBLE = {
     "reserves_without_using_memory",
     "gives_back_what_was_written",
     "failure_to_start_a_thread_is_reported_and_undone",
 }
+# qemu 7.2 turns the two halves of a fault's address round by themselves where the bytes of the emulated processor stand
+# the other way round.
+WITHOUT_ADDRESS = {
+    "what_was_cut_off_reads_as_zeros_and_is_noticed",
+    "growing_back_does_not_help",
+    "many_threads_may_run_into_it_together",
+    "many_files_are_watched_at_once",
+}
 # Of so many lines the text; and of fewer, on the first processor alone, because they take four times as long, every token,
 # score and probability of a beam
-WAYS = [
-    (50, ["--model", "weights/en-de"]),
-    (10, ["--model", "weights/en-ja", "--json", "--beam-size", "4", "--num-hypotheses", "4"]),
-]
+TRANSLATE = ["attentiond", "translate", "--kernels"]
+BEAMS = ["--model", "weights/en-ja", "--json", "--beam-size", "4", "--num-hypotheses", "4"]
+# libcld2 and with it the daemon are not to be had on s390x: model/ translates by itself.
+MODEL_ALONE = "tests/portable/translate"
+
+
+def ways(kernels, is_first):
+    if kernels is None:
+        return [(10, MODEL_ALONE, "weights/en-de")]
+    every = [(50, *TRANSLATE, kernels, "--model", "weights/en-de"), (10, *TRANSLATE, kernels, *BEAMS)]
+    return every if is_first else every[:1]
 
 
 class Machine:
@@ -46,17 +64,18 @@ class Machine:
         self.build, self.source, self.command, self.name = build, source, list(command), name
 
     def run(self, program, arguments=(), **more):
-        # libcheck's own time limits are for processors. A packed form that another has cached proves nothing.
-        env = dict(os.environ, MT_SOURCE_DIR=self.source, MT_BUILD_DIR=self.build, CK_DEFAULT_TIMEOUT="600", XDG_CACHE_HOME="/dev/null")
+        # libcheck's own time limits are for processors. A packed form that another has cached proves nothing. That files are
+        # checked has little to do with a processor, and took more than all the rest.
+        env = dict(os.environ, MT_SOURCE_DIR=self.source, MT_BUILD_DIR=self.build, CK_DEFAULT_TIMEOUT="600", XDG_CACHE_HOME="/dev/null", MT_TEST_ONE_IN="31")
         command = [*self.command, os.path.join(self.build, program), *arguments]
         return subprocess.run(command, capture_output=True, text=True, cwd=self.source, env=env, check=False, **more)
 
-    def translations(self, kernels, ways):
+    def translations(self, theirs):
         with open(os.path.join(self.source, "tests/parity/data/dev.sources.txt"), encoding="utf-8") as file:
             lines = file.readlines()
         translations = []
-        for n_lines, way in ways:
-            result = self.run("attentiond", ["translate", "--kernels", kernels, *way], input="".join(lines[:n_lines]))
+        for n_lines, *command in theirs:
+            result = self.run(command[0], command[1:], input="".join(lines[:n_lines]))
             assert result.returncode == 0 and result.stdout.count("\n") == n_lines, result.stderr
             translations.append(result.stdout)
         return translations
@@ -72,10 +91,10 @@ def problem_of_kernels(machine, tables):
     return None
 
 
-def problem_of_translations(machine, kernels, expected, ways):
-    if machine.translations(kernels, ways) != expected[:len(ways)]:
+def problem_of_translations(machine, expected, theirs):
+    if machine.translations(theirs) != expected[:len(theirs)]:
         return f"{machine.name}: not what this machine translates"
-    print(f"{machine.name}: {' and '.join(str(n) for n, _ in ways)} lines, with {kernels}", flush=True)
+    print(f"{machine.name}: " + ", ".join(f"{way[0]} lines by {' '.join(way[1:])}" for way in theirs), flush=True)
     return None
 
 
@@ -83,6 +102,8 @@ def problem_of_unit_tests(machine, program):
     output = machine.run(program).stdout
     summary = re.search(r"(?m)^\d+%: Checks: (\d+),", output)
     failed = set(re.findall(r"(?m):[FES]:[^:]*:(\w+):\d+: ", output)) - IMPOSSIBLE
+    if "s390x" in machine.name:
+        failed -= WITHOUT_ADDRESS
     print(f"{machine.name}: {program}: {summary[0] if summary else 'no end'}", flush=True)
     if not summary or int(summary[1]) == 0 or failed:
         return f"{machine.name}: {program}:\n{output}"
@@ -97,7 +118,8 @@ def main(architecture, source, native):
         return SKIPPED
     build, root = native, "/"
     if compiler:
-        targets = ["attentiond", CHECK, *UNIT_TESTS]
+        targets = [MODEL_ALONE] if architecture == "s390x" else ["attentiond", CHECK]
+        targets += UNIT_TESTS
         made = subprocess.run([os.path.join(source, ".ci/cross"), architecture, "--", *targets], check=False)
         if made.returncode != 0:
             return made.returncode
@@ -107,12 +129,13 @@ def main(architecture, source, native):
         processor: Machine(build, source, [emulator, "-L", root, "-cpu", processor], f"{emulator} -cpu {processor}")
         for processor in PROCESSORS[architecture]
     }
-    expected = Machine(native, source).translations("auto", WAYS)
+    expected = Machine(native, source).translations(ways(None if architecture == "s390x" else "auto", True))
     first = next(iter(machines.values()))
     tasks = [(problem_of_unit_tests, first, program) for program in UNIT_TESTS]
     for name, tables in PROCESSORS[architecture].items():
-        tasks += [(problem_of_kernels, machines[name], tables)] if name not in UNCHECKED else []
-        tasks += [(problem_of_translations, machines[name], tables[0], expected, WAYS if machines[name] is first else WAYS[:1])]
+        tasks += [(problem_of_kernels, machines[name], tables)] if tables and name not in UNCHECKED else []
+        theirs = ways(tables[0] if tables else None, machines[name] is first)
+        tasks += [(problem_of_translations, machines[name], expected, theirs)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         problems = [problem for problem in pool.map(lambda task: task[0](*task[1:]), tasks) if problem]
     print("\n".join(problems))

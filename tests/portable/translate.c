@@ -1,6 +1,6 @@
 /*
- * Translates lines with model/ alone: for a machine on which the daemon cannot be built, because a
- * library is missing there. Writes every token, score and probability, to the last bit.
+ * Translates lines greedily with model/ alone: for a machine on which the daemon cannot be built,
+ * because a library is missing there. Writes every token, score and probability, to the last bit.
  *
  * Usage: translate MODEL_DIR < LINES
  */
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TOKENS = 128, N_BEAMS = 4 };
+enum { MAX_TOKENS = 128 };
 
 static void must(enum mt_status status, const struct mt_error *err)
 {
@@ -25,8 +25,8 @@ static void must(enum mt_status status, const struct mt_error *err)
 
 static struct mt_sentence *read_sentence(const struct mt_model *model, const char *line)
 {
-    static const struct mt_sentence_options options = {.beam_size = N_BEAMS,
-                                                       .num_hypotheses = N_BEAMS,
+    static const struct mt_sentence_options options = {.beam_size = 1,
+                                                       .num_hypotheses = 1,
                                                        .return_logprobs = true,
                                                        .max_decoding_length = MAX_TOKENS};
     struct mt_error err = {0};
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     struct mt_batch *batch;
     char line[1000];
     const struct mt_model_options as_served = {.precision = MT_INT8};
-    const struct mt_batch_options alone = {.max_rows = N_BEAMS};
+    const struct mt_batch_options alone = {.max_rows = 1};
     if (argc != 2) {
         fprintf(stderr, "usage: translate MODEL_DIR < LINES\n");
         return 2;

@@ -7,6 +7,7 @@
 #include "base/text.h"
 
 #include <check.h>
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +46,11 @@ static inline void put_bytes(struct mt_text *out, uint64_t field, const char *by
 
 static inline void put_float(struct mt_text *out, uint64_t field, float value)
 {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits = htole32(bits);
     put_varint(out, field << 3 | 5);
-    mt_text_append(out, (const char *)&value, sizeof value);
+    mt_text_append(out, (const char *)&bits, sizeof bits);
 }
 
 static inline void put_message(struct mt_text *out, uint64_t field, struct mt_text *message)
@@ -148,9 +152,12 @@ static inline void map_add(struct map_builder *map, const char *from, const char
 
 static inline void map_write(struct map_builder *map, struct mt_text *out)
 {
-    uint32_t bytes = map->n_blocks * 256 * 4;
-    mt_text_append(out, (const char *)&bytes, 4);
-    mt_text_append(out, (const char *)map->units, bytes);
+    uint32_t n_units = map->n_blocks * 256, n_bytes = htole32(4 * n_units);
+    mt_text_append(out, (const char *)&n_bytes, 4);
+    for (uint32_t i = 0; i < n_units; i++) {
+        uint32_t unit = htole32(map->units[i]);
+        mt_text_append(out, (const char *)&unit, 4);
+    }
     mt_text_append(out, map->replacements.bytes, map->replacements.length);
     mt_text_finish(&map->replacements);
 }

@@ -146,20 +146,20 @@ static void break_cut(struct mt_text *map)
 
 static void break_root(struct mt_text *map)
 {
-    units_of(map)[0] = 0xFFFFu << 10;
+    units_of(map)[0] = htole32(0xFFFFu << 10);
 }
 
 /* "\t" becomes a unit whose children lie outside. */
 static void break_child(struct mt_text *map)
 {
-    units_of(map)[256 ^ '\t'] |= 0x200;
+    units_of(map)[256 ^ '\t'] |= htole32(0x200);
 }
 
 /* The value of "\t" points behind the replacements. */
 static void break_value(struct mt_text *map)
 {
-    uint32_t unit = units_of(map)[256 ^ '\t'];
-    units_of(map)[256 ^ '\t' ^ unit >> 10] = 0x80000000u | 1000;
+    uint32_t unit = le32toh(units_of(map)[256 ^ '\t']);
+    units_of(map)[256 ^ '\t' ^ unit >> 10] = htole32(0x80000000u | 1000);
 }
 
 static void break_terminator(struct mt_text *map)
@@ -175,7 +175,7 @@ static void break_utf8(struct mt_text *map)
 /* "\t" leads back to the root's children. */
 static void break_circle(struct mt_text *map)
 {
-    units_of(map)[256 ^ '\t'] = (uint32_t)'\t' << 10 | '\t';
+    units_of(map)[256 ^ '\t'] = htole32((uint32_t)'\t' << 10 | '\t');
 }
 
 static void break_long(struct mt_text *map)
