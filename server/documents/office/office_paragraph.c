@@ -318,7 +318,9 @@ static size_t current_look(const struct maker *maker)
 static enum mt_status make_words(struct maker *maker, const struct mt_office_token *token)
 {
     struct code *code;
-    bool is_gap = maker->office->format && strspn(token->bytes.bytes, " ") == token->bytes.length;
+    size_t n_blanks =
+        token->bytes.length ? strspn(token->bytes.bytes, " ") : 0; /* no bytes: NULL */
+    bool is_gap = maker->office->format && n_blanks == token->bytes.length;
     if (maker->has_group && maker->group_look != token->look)
         end_group(maker);
     if (!maker->has_group && token->look != current_look(maker) && !is_gap) {
