@@ -320,7 +320,7 @@ static enum mt_status make_words(struct maker *maker, const struct mt_office_tok
     struct code *code;
     size_t n_blanks =
         token->bytes.length ? strspn(token->bytes.bytes, " ") : 0; /* no bytes: NULL */
-    bool is_gap = maker->office->format && n_blanks == token->bytes.length;
+    bool is_gap = maker->office->format && n_blanks > 0 && n_blanks == token->bytes.length;
     if (maker->has_group && maker->group_look != token->look)
         end_group(maker);
     if (!maker->has_group && token->look != current_look(maker) && !is_gap) {

@@ -74,8 +74,10 @@ static const struct {
     {"<pre title=\"A\"><i title=\"B\">x</i></pre>",
      "<pre title=\"[A]\"><i title=\"B\">x</i></pre>"},
     {"<svg title=\"A\"><title>B</title></svg>", "<svg title=\"A\"><title>B</title></svg>"},
-    {"<html xmlns=\"http://www.w3.org/1999/xhtml\"><p><b>x</b> <i><svg></svg></i></p></html>",
-     "<html xmlns=\"http://www.w3.org/1999/xhtml\"><p><b>x</b> <i><svg></svg></i></p></html>"},
+    {"<html xmlns=\"http://www.w3.org/1999/xhtml\"><body><p><b>x</b> "
+     "<i><svg></svg></i></p></body></html>",
+     "<html xmlns=\"http://www.w3.org/1999/xhtml\"><body><p><b>x</b> "
+     "<i><svg></svg></i></p></body></html>"},
     {"<script title=\"A\">\"<p title='B'>\"</script>",
      "<script title=\"[A]\">\"<p title='B'>\"</script>"},
     {"<!-- <p title=\"A\"> --><p>x</p>", "<!-- <p title=\"A\"> --><p>x</p>"},
