@@ -49,6 +49,33 @@ enum mt_status mt_xml_read(const struct mt_document *document, mt_xml_take *begi
     return mt_xml_parse(&source, take, &reader, err);
 }
 
+struct mt_range mt_xml_find_attribute(const char *bytes, struct mt_range tag, const char *name)
+{
+    static const char blanks[] = " \t\r\n";
+    size_t n = strlen(name), at = tag.begin;
+    at += strcspn(bytes + at, " \t\r\n/>");
+    while (at < tag.end) {
+        at += strspn(bytes + at, blanks);
+        size_t begin = at, end = at + strcspn(bytes + at, " \t\r\n=/>");
+        const char *colon = memchr(bytes + begin, ':', end - begin);
+        at = end + strspn(bytes + end, blanks);
+        if (at >= tag.end || bytes[at] != '=')
+            break;
+        at++;
+        at += strspn(bytes + at, blanks);
+        const char *close =
+            at < tag.end ? memchr(bytes + at + 1, bytes[at], tag.end - at - 1) : NULL;
+        if (!close)
+            break;
+        if (colon && !strchr(name, ':'))
+            begin = (size_t)(colon - bytes) + 1;
+        if (end - begin == n && memcmp(bytes + begin, name, n) == 0)
+            return (struct mt_range){at + 1, (size_t)(close - bytes)};
+        at = (size_t)(close - bytes) + 1;
+    }
+    return (struct mt_range){0, 0};
+}
+
 struct mt_range mt_xml_find_encoding(const char *bytes, size_t length)
 {
     static const char begin[] = "<?xml", key[] = "encoding";

@@ -28,6 +28,10 @@ MT_MUST_CHECK enum mt_status mt_xml_read(const struct mt_document *document, mt_
 const char *mt_xml_attribute(const struct mt_xml_tag *tag, const char *name);
 bool mt_xml_has(const struct mt_xml_tag *tag, const char *name, const char *value);
 
+/* Where the value of an attribute stands in a tag of well-formed XML, without the quotation marks. name
+ * is without a prefix where any is meant. An empty range: nowhere, or it is empty. */
+struct mt_range mt_xml_find_attribute(const char *bytes, struct mt_range tag, const char *name);
+
 /* Where the declaration names the file's encoding: find_charset of document_state.h. */
 struct mt_range mt_xml_find_encoding(const char *bytes, size_t length);
 

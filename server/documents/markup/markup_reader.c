@@ -2,6 +2,7 @@
 
 #include "base/size.h"
 #include "server/documents/office/office_paragraph.h"
+#include "server/documents/xml_elements.h"
 #include "server/documents/xml_words.h"
 #include "server/text/html/html_reader.h"
 #include "server/text/xml/xml_reader.h"
@@ -91,33 +92,6 @@ const char *mt_markup_attribute(const struct mt_markup *markup, const struct mt_
             return at[1];
     }
     return NULL;
-}
-
-struct mt_range mt_markup_find_attribute(const char *bytes, struct mt_range tag, const char *name)
-{
-    static const char blanks[] = " \t\r\n";
-    size_t n = strlen(name), at = tag.begin;
-    at += strcspn(bytes + at, " \t\r\n/>");
-    while (at < tag.end) {
-        at += strspn(bytes + at, blanks);
-        size_t begin = at, end = at + strcspn(bytes + at, " \t\r\n=/>");
-        const char *colon = memchr(bytes + begin, ':', end - begin);
-        at = end + strspn(bytes + end, blanks);
-        if (at >= tag.end || bytes[at] != '=')
-            break;
-        at++;
-        at += strspn(bytes + at, blanks);
-        const char *close =
-            at < tag.end ? memchr(bytes + at + 1, bytes[at], tag.end - at - 1) : NULL;
-        if (!close)
-            break;
-        if (colon && !strchr(name, ':'))
-            begin = (size_t)(colon - bytes) + 1;
-        if (end - begin == n && memcmp(bytes + begin, name, n) == 0)
-            return (struct mt_range){at + 1, (size_t)(close - bytes)};
-        at = (size_t)(close - bytes) + 1;
-    }
-    return (struct mt_range){0, 0};
 }
 
 /* ---- tokens ---- */
@@ -559,7 +533,7 @@ static enum mt_status take_attributes(struct reader *reader, const struct mt_mar
         const char *value = mt_markup_attribute(markup, tag, known->attribute);
         if (!value || value[strspn(value, " \t\r\n")] == '\0')
             continue;
-        const struct mt_range range = mt_markup_find_attribute(bytes, tag->range, known->attribute);
+        const struct mt_range range = mt_xml_find_attribute(bytes, tag->range, known->attribute);
         if (is_readable(bytes + range.begin, range.end - range.begin, value))
             status = add_attribute(reader, range, value);
     }

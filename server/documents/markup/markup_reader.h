@@ -84,8 +84,4 @@ MT_MUST_CHECK enum mt_status mt_markup_scan(const struct mt_document *document,
 const char *mt_markup_attribute(const struct mt_markup *markup, const struct mt_markup_tag *tag,
                                 const char *name);
 
-/* Where the value of an attribute stands in a tag of well-formed XML, without the quotation marks. name
- * is without a prefix where any is meant. An empty range: nowhere, or it is empty. */
-struct mt_range mt_markup_find_attribute(const char *bytes, struct mt_range tag, const char *name);
-
 #endif

@@ -1,6 +1,7 @@
 #include "server/documents/markup/odf_styles.h"
 
 #include "base/vector.h"
+#include "server/documents/xml_elements.h"
 #include "server/text/scripts.h"
 
 #include <stdio.h>
@@ -166,7 +167,7 @@ static enum mt_status edit(struct mt_odf *odf, const struct mt_markup_tag *tag,
                            const char *attribute, const char *text, struct mt_error *err)
 {
     const char *bytes = odf->document->bytes;
-    const struct mt_range range = mt_markup_find_attribute(bytes, tag->range, attribute);
+    const struct mt_range range = mt_xml_find_attribute(bytes, tag->range, attribute);
     size_t n = range.end - range.begin;
     if (n == 0 || (n == strlen(text) && memcmp(bytes + range.begin, text, n) == 0))
         return MT_OK;

@@ -177,12 +177,11 @@ static enum mt_status take_language(void *context, const struct mt_markup_tag *t
     if (strcmp(tag->name, "html") != 0 && strcmp(tag->name, "ncx:ncx") != 0 &&
         strcmp(tag->name, "opf:package") != 0)
         return MT_OK;
-    struct mt_range range = mt_markup_find_attribute(bytes, tag->range, "xml:lang");
+    struct mt_range range = mt_xml_find_attribute(bytes, tag->range, "xml:lang");
     enum mt_status status = say_target(xhtml, range, err);
-    struct mt_range other = mt_markup_find_attribute(bytes, tag->range, "lang");
+    struct mt_range other = mt_xml_find_attribute(bytes, tag->range, "lang");
     if (other.begin == range.begin) /* the same one, without its prefix */
-        other =
-            mt_markup_find_attribute(bytes, (struct mt_range){range.end, tag->range.end}, "lang");
+        other = mt_xml_find_attribute(bytes, (struct mt_range){range.end, tag->range.end}, "lang");
     return status || strcmp(tag->name, "html") != 0 ? status : say_target(xhtml, other, err);
 }
 

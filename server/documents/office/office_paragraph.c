@@ -206,6 +206,9 @@ static void settle_pair(struct mt_office_token *tokens, size_t index, const size
         leave_alone(&tokens[mate]);
         leave_alone(token);
     } else if (n_words[mate] == n_words[index]) { /* around no words: all of it is one */
+        bool is_in_run = token->run.end > 0 || tokens[mate].run.end > 0;
+        for (size_t i = index + 1; i < mate && !is_in_run; i++)
+            token->is_verbatim = token->is_verbatim || tokens[i].is_verbatim;
         token->kind = MT_OFFICE_POINT;
         token->range.end = tokens[mate].range.end;
         token->outer.end = tokens[mate].outer.end;
@@ -365,16 +368,30 @@ static enum mt_status make_open(struct maker *maker, const struct mt_office_toke
     return code->open.status ? code->open.status : code->close.status;
 }
 
+/* The same for one that is no pair: of one in a run, that stands around its range. */
+static void take_point(const struct maker *maker, const struct mt_office_token *token,
+                       struct code *code)
+{
+    const struct mt_range run = token->run, range = token->range;
+    size_t n = token->bytes.length, n_run = run.end - run.begin,
+           n_inner = n_run + range.end - range.begin;
+    take_bytes(token, &code->open, &code->verbatim);
+    code->look = maker->office->format ? token->look : 0;
+    if (token->is_verbatim && n_run > 0 && n_inner <= n) {
+        mt_text_append(&code->open, token->bytes.bytes, n_run);
+        mt_text_append(&code->close, token->bytes.bytes + n_inner, n - n_inner);
+    }
+}
+
 static enum mt_status make_point(struct maker *maker, const struct mt_office_token *token)
 {
-    struct code *code;
+    struct code *code = NULL;
     if (token->form == 'b' || token->form == 'e')
         end_group(maker);
     enum mt_status status = add_code(maker, &code);
     if (status)
         return status;
-    take_bytes(token, &code->open, &code->verbatim);
-    code->look = token->is_verbatim ? token->look : 0;
+    take_point(maker, token, code);
     const struct mt_office_tag tag = {.code = maker->text->n - 1, .form = token->form};
     mt_office_write_tag(&tag, maker->out);
     return code->open.status;
@@ -447,7 +464,7 @@ static enum mt_status add_outside(struct maker *maker, size_t begin, size_t end,
     enum mt_status status = MT_OK;
     for (size_t i = begin; i < end && !status; i++) {
         const struct mt_office_token *token = &maker->tokens[i];
-        struct code *code;
+        struct code *code = NULL;
         if (token->kind == MT_OFFICE_NOTHING)
             continue;
         status = add_code(maker, &code);
@@ -455,10 +472,18 @@ static enum mt_status add_outside(struct maker *maker, size_t begin, size_t end,
             return status;
         maker->text->n--;
         ++*n;
-        take_bytes(token, &code->open, &code->verbatim);
-        code->look = token->look;
+        take_point(maker, token, code);
     }
     return status;
+}
+
+/* Whether what stands outside may hold texts. */
+static bool holds_texts(const struct maker *maker, size_t begin, size_t end)
+{
+    bool holds = false;
+    for (size_t i = begin; i < end; i++)
+        holds = holds || maker->tokens[i].is_verbatim;
+    return holds || maker->office->format;
 }
 
 /* The range of tokens [begin, end), which may begin and end within runs that a cut stands in. */
@@ -510,16 +535,16 @@ static enum mt_status make_text(struct maker *maker, size_t begin, size_t end, s
         return status;
     piece->first = office->n_texts - 1;
     maker->out = &piece->text;
-    if (!format)
+    if (!holds_texts(maker, begin, first))
         append_outside(maker, begin, first, &maker->text->prefix);
     for (size_t i = first; i < last && !status; i++)
         status = make_token(maker, &tokens[i]);
     end_group(maker);
-    if (!format)
+    if (!holds_texts(maker, last, end))
         append_outside(maker, last, end, &maker->text->suffix);
-    if (format && !status)
+    if (holds_texts(maker, begin, first) && !status)
         status = add_outside(maker, begin, first, &maker->text->n_before);
-    if (format && !status)
+    if (holds_texts(maker, last, end) && !status)
         status = add_outside(maker, last, end, &maker->text->n_after);
     return status;
 }
@@ -652,7 +677,7 @@ static void write_bytes(struct writer *writer, const struct mt_text *bytes,
 {
     if (verbatim.end > verbatim.begin)
         mt_document_write_inner(writer->writing, verbatim, &writer->out);
-    else
+    else if (bytes)
         mt_text_append(&writer->out, bytes->bytes, bytes->length);
 }
 
@@ -660,7 +685,9 @@ static void write_point(struct writer *writer, const struct code *code, char for
 {
     const struct mt_text *look = &writer->office->looks[code->look].properties;
     mt_text_append(&writer->out, look->bytes, look->length);
-    write_bytes(writer, &code->open, code->verbatim);
+    mt_text_append(&writer->out, code->open.bytes, code->open.length);
+    write_bytes(writer, NULL, code->verbatim);
+    mt_text_append(&writer->out, code->close.bytes, code->close.length);
     close_look(look, &writer->out);
     writer->is_behind_blank = form == 'b' || form == 'e';
 }

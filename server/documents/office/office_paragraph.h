@@ -45,9 +45,10 @@ struct mt_office_format {
 struct mt_office_token {
     enum mt_office_kind kind;
     enum mt_office_family family;
-    char form;            /* of a point. Of words: '"', they stand in an attribute */
-    bool is_verbatim;     /* not bytes but its range of the file is written, with the texts in it */
-    struct mt_text bytes; /* plain words, or XML that is whole but for what opens and closes */
+    char form;        /* of a point. Of words: '"', they stand in an attribute */
+    bool is_verbatim; /* its range of the file is written, with the texts in it: instead of bytes,
+                              or within the run around it, which these have */
+    struct mt_text bytes;  /* plain words, or XML that is whole but for what opens and closes */
     struct mt_range range; /* of the file */
     struct mt_range outer; /* the same, with the whole runs that it stands in */
     struct mt_range run;   /* the beginning of the run that it begins in; empty: in none */

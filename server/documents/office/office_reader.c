@@ -2,6 +2,7 @@
 
 #include "base/size.h"
 #include "server/documents/office/office_names.h"
+#include "server/documents/office/office_runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,7 @@ struct paragraph {
     char whole_name[24];
     char whole_form;
     bool is_dropped, has_paragraphs;
+    bool has_attributes; /* that are texts */
     struct field fields[MAX_FIELDS];
     size_t n_fields, field; /* the token that is being made of a field, or NONE */
     char field_change;      /* 'b'egin, 's'eparate, 'e'nd; of the element that is copied */
@@ -241,7 +243,7 @@ static void begin_whole(struct reader *reader, const struct mt_xml_tag *tag, boo
     p->whole_tag = tag->range;
     p->is_dropped = is_dropped;
     p->whole_form = form;
-    p->has_paragraphs = false;
+    p->has_paragraphs = p->has_attributes = false;
     strncpy(p->whole_name, is_word(reader, tag) ? tag->name : "", sizeof p->whole_name - 1);
     const char *change = mt_office_attribute(tag, "fldCharType");
     p->field_change = strcmp(p->whole_name, "fldChar") == 0 ? change[0] : '\0';
@@ -282,8 +284,10 @@ static enum mt_status end_whole(struct reader *reader, const struct mt_xml_tag *
     }
     enum mt_status status =
         add_xml(reader, p->has_paragraphs ? MT_OFFICE_CUT : MT_OFFICE_POINT, range, &token);
-    if (!status && p->field == NONE)
+    if (!status && p->field == NONE) {
         token->form = p->whole_form;
+        token->is_verbatim = p->has_attributes && !p->has_paragraphs;
+    }
     if (p->has_paragraphs && p->field != NONE)
         p->is_odd = true;
     return status;
@@ -649,6 +653,22 @@ static void take_paragraph_property(struct reader *reader, const struct mt_xml_t
         p->direction_at = tag->range.begin;
 }
 
+/* Of a picture, whose words are read aloud in its place. */
+static enum mt_status take_description(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    static const char *const deleted[] = {"del", "moveFrom"};
+    struct paragraph *p = current(reader);
+    if (p->field != NONE || MT_IS_ONE_OF(p->whole_name, deleted))
+        return MT_OK;
+    size_t n = reader->document->n;
+    enum mt_status status =
+        mt_office_add_attribute(reader->document, tag->range, "title", reader->err);
+    if (!status)
+        status = mt_office_add_attribute(reader->document, tag->range, "descr", reader->err);
+    p->has_attributes = p->has_attributes || reader->document->n > n;
+    return status;
+}
+
 static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
 {
     struct reader *reader = context;
@@ -660,6 +680,8 @@ static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, st
         return begin_paragraph(reader, tag);
     if (p && p->whole_depth > 0 && tag->depth == p->whole_depth + 1)
         take_paragraph_property(reader, tag);
+    if (p && p->whole_depth > 0 && strcmp(tag->name, "docPr") == 0)
+        return take_description(reader, tag);
     if (!p || p->whole_depth > 0)
         return MT_OK;
     if (p->properties_depth > 0) {

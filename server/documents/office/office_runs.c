@@ -203,6 +203,33 @@ static enum mt_status add_characters(struct reader *reader, struct mt_range rang
     return status ? status : add_words(reader, (struct mt_range){begin, range.end});
 }
 
+static void drop_tokens(struct reader *reader)
+{
+    for (size_t i = 0; i < reader->n; i++)
+        mt_text_finish(&reader->tokens[i].bytes);
+    reader->n = 0;
+}
+
+enum mt_status mt_office_add_attribute(struct mt_document *document, struct mt_range tag,
+                                       const char *name, struct mt_error *err)
+{
+    struct reader reader = {.document = document, .err = err};
+    const struct mt_range range = mt_xml_find_attribute(document->bytes, tag, name);
+    enum mt_status status = add_characters(&reader, range);
+    for (size_t i = 0; i < reader.n && !status; i++) {
+        if (reader.tokens[i].kind == MT_OFFICE_WORDS)
+            reader.tokens[i].form = '"';
+        status = mt_text_check(&reader.tokens[i].bytes, "an attribute", err);
+    }
+    const struct mt_office_paragraph paragraph = {
+        .prefix = "", .tokens = reader.tokens, .n = reader.n};
+    if (!status && !reader.is_odd && reader.n > 0)
+        status = mt_office_add_texts(document, &paragraph, err);
+    drop_tokens(&reader);
+    free(reader.tokens);
+    return status;
+}
+
 /* ---- elements of a paragraph ---- */
 
 static void begin_whole(struct reader *reader, const struct mt_xml_tag *tag, enum whole whole,
@@ -384,13 +411,6 @@ static void begin_in_paragraph(struct reader *reader, const struct mt_xml_tag *t
 
 /* ---- paragraphs ---- */
 
-static void drop_tokens(struct reader *reader)
-{
-    for (size_t i = 0; i < reader->n; i++)
-        mt_text_finish(&reader->tokens[i].bytes);
-    reader->n = 0;
-}
-
 /* What a reader of the paragraph sees. */
 static enum mt_status is_kept(const struct reader *reader, bool *out)
 {
@@ -409,27 +429,6 @@ static enum mt_status is_kept(const struct reader *reader, bool *out)
     return status;
 }
 
-/* The value of an attribute in a tag, as it stands there; empty: it has none. */
-static struct mt_range find_attribute(const struct reader *reader, struct mt_range tag,
-                                      const char *name)
-{
-    const char *bytes = reader->document->bytes;
-    size_t n = strlen(name);
-    for (size_t at = tag.begin; at + n < tag.end; at++) {
-        at += strcspn(bytes + at, " \t\r\n");
-        at += strspn(bytes + at, " \t\r\n");
-        size_t begin = at;
-        at += strcspn(bytes + at, "\"'/>");
-        if (at >= tag.end || bytes[at] == '/' || bytes[at] == '>')
-            break;
-        size_t length = strcspn(bytes + at + 1, bytes[at] == '"' ? "\"" : "'");
-        if (strcspn(bytes + begin, " \t\r\n=") == n && strncmp(bytes + begin, name, n) == 0)
-            return (struct mt_range){at + 1, at + 1 + length};
-        at += length + 1;
-    }
-    return (struct mt_range){0};
-}
-
 /* A paragraph that is translated into a language that is written from the right is written so, too. */
 static enum mt_status add_direction(struct reader *reader, size_t end)
 {
@@ -443,8 +442,8 @@ static enum mt_status add_direction(struct reader *reader, size_t end)
         snprintf(text, sizeof text, "<%spPr rtl=\"1\"/>", prefix);
         return mt_document_add_edit_within(reader->document, at, scope, text, reader->err);
     }
-    at = find_attribute(reader, tag, "rtl");
-    align = find_attribute(reader, tag, "algn");
+    at = mt_xml_find_attribute(bytes, tag, "rtl");
+    align = mt_xml_find_attribute(bytes, tag, "algn");
     if (at.begin < at.end)
         snprintf(text, sizeof text, "1");
     else
@@ -528,6 +527,15 @@ static bool is_plain(struct reader *reader, const struct mt_xml_tag *tag)
     return is_name || (reader->copied_depth > 0 && strcmp(tag->name, reader->copied) == 0);
 }
 
+/* Of a shape, whose words are read aloud in its place. */
+static enum mt_status add_description(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    enum mt_status status =
+        mt_office_add_attribute(reader->document, tag->range, "title", reader->err);
+    return status ? status
+                  : mt_office_add_attribute(reader->document, tag->range, "descr", reader->err);
+}
+
 static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
 {
     struct reader *reader = context;
@@ -535,6 +543,8 @@ static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, st
         &reader->prefix, is_drawing(reader) ? "drawingml" : "spreadsheetml", tag, err);
     if (status || reader->whole_depth > 0)
         return status;
+    if (is_drawing(reader) && reader->depth == 0 && strcmp(tag->name, "cNvPr") == 0)
+        return add_description(reader, tag);
     if (reader->words_depth > 0) {
         reader->is_odd = true;
     } else if (reader->depth > 0) {

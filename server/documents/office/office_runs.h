@@ -1,7 +1,7 @@
 /*
  * Texts in DrawingML (slides, text boxes, diagrams, charts) and SpreadsheetML (cells, comments), as tokens
  * (office_paragraph.h): paragraphs of runs, and elements that hold nothing but characters.
- * Only document_office.c uses this.
+ * Only document_office.c and office_reader.c use this.
  */
 #ifndef MT_SERVER_DOCUMENTS_OFFICE_OFFICE_RUNS_H
 #define MT_SERVER_DOCUMENTS_OFFICE_OFFICE_RUNS_H
@@ -26,6 +26,11 @@ MT_MUST_CHECK enum mt_status mt_office_read_runs(struct mt_document *document, s
                                                  enum mt_office_texts texts,
                                                  const struct mt_office_kept *kept,
                                                  struct mt_error *err);
+
+/* Adds the words of an attribute of a tag, which may lack it, as a text. MT_LIMIT; MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_office_add_attribute(struct mt_document *document,
+                                                     struct mt_range tag, const char *name,
+                                                     struct mt_error *err);
 
 /* What its paragraphs are written by. */
 mt_office_write_run mt_office_write_shape_run, mt_office_write_cell_run, mt_office_write_plain;

@@ -96,6 +96,12 @@ static void expect_written(const char *body, const char *translation, size_t n_l
 #define INSTRUCTION(text) "<w:r><w:instrText>" text "</w:instrText></w:r>"
 #define BOX(words) "<w:pict><v:box><w:txbxContent>" P(R(words)) "</w:txbxContent></v:box></w:pict>"
 
+/* A picture in a run of its own, and what is read aloud in its place. */
+#define PICTURE(attributes)                                                               \
+    "<w:r><w:rPr><w:noProof/></w:rPr><w:drawing><wp:inline><wp:docPr id=\"1\"" attributes \
+    "/><a:graphic/></wp:inline></w:drawing></w:r>"
+#define DESCRIBED(words) PICTURE(" name=\"Picture 1\" descr=\"" words "\"")
+
 static const struct {
     const char *body, *texts; /* with '|' between them */
 } samples[] = {
@@ -146,6 +152,20 @@ static const struct {
      "Before it, |in it|behind"},
     {P("<w:hyperlink>" R("a ") "<w:r>" BOX("b") "</w:r>" R("c") "</w:hyperlink>" R("d")),
      "a |b|c|d"},
+    {P(R("See ") DESCRIBED("A mill") R(" here.")), "See <0/> here.|A mill"},
+    {P(DESCRIBED("A &lt;mill&gt;") R("It stands.") PICTURE(" title='One'")),
+     "It stands.|A &lt;mill&gt;|One"},
+    {P(DESCRIBED("A mill&#xA;&#10;made by a machine")), "A mill<0:b/><1:b/>made by a machine"},
+    {P("<w:hyperlink>" DESCRIBED("A mill") "</w:hyperlink>" R("It ") "<w:bookmarkStart/>" DESCRIBED(
+         "A wheel") "<w:bookmarkEnd/>" R("is.")),
+     "It <0/>is.|A mill|A wheel"},
+    {P(R("It ") "<w:r>" T("is ") "<w:drawing><wp:docPr descr=\"A\"/></w:drawing>" T("so") "</w:r>"),
+     "It is <0/>so|A"},
+    {P(R("In ") "<w:r>" BOX("it") "<wp:docPr descr=\"A box\"/></w:r>"), "In |it"},
+    {P(FIELD("begin") INSTRUCTION("HYPERLINK") DESCRIBED("A") FIELD("separate") R("One")
+           DESCRIBED("B") FIELD("end")),
+     "<0>One<1/></0>|B"},
+    {P(R("Kept") "<w:del>" DESCRIBED("A") "</w:del>" PICTURE(" descr=\"\"")), "Kept"},
     {P(""), ""},
     {P("<w:r><w:tab/></w:r>"), ""},
     {"<p><r><t>another namespace</t></r></p>", ""},

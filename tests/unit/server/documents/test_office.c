@@ -134,6 +134,10 @@ static const struct {
      "A cell|7"},
     {"slide.xml", P("") "<a:p/>" P("<a:r><a:t/></a:r>"), ""},
     {"slide.xml", "<p xmlns=\"other\"><r><t>no</t></r></p><a:t>no</a:t>", ""},
+    {"slide.xml",
+     "<p:pic><p:nvPicPr><p:cNvPr id=\"2\" name=\"Picture\" descr=\"A mill&#xA;by a river\" "
+     "title='It'/></p:nvPicPr></p:pic>" SHAPE("", "So"),
+     "A mill<0:b/>by a river|It|So"},
     {"layout.xml", SHAPE("<p:ph type=\"title\"/>", "Click here") SHAPE("", "Secret!"), "Secret!"},
     {"comments.xml", "<p:cm><p:text>Is it &lt;so&gt;?\nYes.</p:text></p:cm>",
      "Is it &lt;so&gt;?<0:b/>Yes."},
