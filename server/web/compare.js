@@ -7,7 +7,7 @@ import {announce, element, frame, hashFields, percent, readable, replaceHash} fr
 import {HeatMap} from "./heatmap.js";
 import {Inspector} from "./inspector.js";
 import {decimals} from "./player_numbers.js";
-import {plural, t} from "./text_why.js";
+import {plural, t} from "./text_compare.js";
 import {markChanged} from "./words.js";
 
 const MODES = {yours: t`Your translation`, model: t`Another model`, sentence: t`Another sentence`};

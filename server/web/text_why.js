@@ -1,4 +1,4 @@
-// The same for what is loaded later: the step player, its switches and the comparison.
+// The same for what is loaded later: the step player and its switches.
 
 import {loadTexts} from "./text.js";
 

@@ -62,7 +62,7 @@ function code(source, i, found) {
 }
 
 /** The files of translations: the first is always there, the second where a text is translated. */
-export const PARTS = ["page", "inside", "why", "files", "docs"];
+export const PARTS = ["page", "inside", "why", "compare", "files", "docs"];
 
 /** What each part's code says: {page, inside, ...}, each a Set. */
 export function textsOfCode() {
