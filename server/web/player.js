@@ -173,11 +173,19 @@ export class Player {
         this.whole.href = url.href;
     }
 
-    keepAddress() {
-        const {step, at, layer, head, off, ids, without, side} = this;
-        const fields = {view: "why", step, at, layer, head, ...(side === "source" && {side}), ...(off.length && {off}), ...(ids.length && {ids}), ...(without.length && {without})};
+    /** What the address says behind the #, here or behind changes of what is looked at. */
+    fields(changes) {
+        const {step, at, layer, head, off, ids, without, side} = {...this, ...changes};
         const {sentence, taken} = Object.fromEntries(hashFields());
-        replaceHash({...fields, sentence, taken});
+        return {view: "why", step, at, layer, head, ...(side === "source" && {side}), ...(off.length && {off}), ...(ids.length && {ids}), ...(without.length && {without}), sentence, taken};
+    }
+
+    addressOf(changes) {
+        return `#${new URLSearchParams(Object.entries(this.fields(changes)).filter(([, value]) => value !== undefined))}`;
+    }
+
+    keepAddress() {
+        replaceHash(this.fields());
         this.pointToWhole();
     }
 
@@ -213,7 +221,7 @@ export class Player {
         else if (next)
             this.choose({at: next});
         else if (this.step + 1 < this.tokens.length)
-            this.choose({at: ids[0], step: this.step + 1});
+            this.choose({at: ids[1], step: this.step + 1}); // behind the map
         else
             this.play(false);
     }
@@ -229,12 +237,17 @@ export class Player {
         this.sideButton.dataset.to = this.side === "source" ? "translation" : "source";
     }
 
+    /** Whether each part reads its vector normalised; else its sum is. */
+    get isPreNorm() {
+        return Boolean(this.run.model.normalize_before);
+    }
+
     get shown() {
-        return MOMENTS.filter(({sides}) => sides.includes(this.side));
+        return MOMENTS.filter(({sides, isPreNorm = this.isPreNorm}) => sides.includes(this.side) && isPreNorm === this.isPreNorm);
     }
 
     fillMoments() {
-        const tabs = this.shown.map(({id, name}, i) => element("button", {type: "button", role: "tab", id: `moment-${id}`, "aria-controls": "moment", textContent: `${i + 1} ${name}`, onclick: () => this.choose({at: id})}));
+        const tabs = this.shown.map(({id, name}, i) => element("button", {type: "button", role: "tab", id: `moment-${id}`, "aria-controls": "moment", textContent: `${i} ${name}`, onclick: () => this.choose({at: id})}));
         this.moments.replaceChildren(...tabs);
     }
 
@@ -274,9 +287,10 @@ export class Player {
         const moment = shown.find(({id}) => id === this.at) ?? shown[0];
         this.at = moment.id;
         this.settle(moment);
-        if (this.moments.dataset.side !== this.side) {
+        const key = `${this.side} ${this.isPreNorm}`;
+        if (this.moments.dataset.key !== key) {
             this.fillMoments();
-            this.moments.dataset.side = this.side;
+            this.moments.dataset.key = key;
         }
         this.mark(this.steps, this.step);
         this.mark(this.moments, shown.indexOf(moment));

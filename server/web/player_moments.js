@@ -3,6 +3,7 @@
 
 import {element, percent, readable} from "./dom.js";
 import {integer, percentOf, sentences, t} from "./text_why.js";
+import {wholeModel} from "./player_map.js";
 import {decimals, strip, strips, table} from "./player_numbers.js";
 
 const BOTH = ["translation", "source"];
@@ -138,19 +139,27 @@ async function look(player, kind) {
 
 // Residual, norm, feed-forward ---------------------------------------------------------------------
 
-async function add({numbers, layer, step, side, run}, place) {
+async function norm({numbers, layer, step, side}) {
+    const {states: [x], norms: [{mean, deviation}]} = await numbers.stream(side, layer, step);
+    return {
+        lead: t`In this model a layer norm stands before each part: what the part reads is this vector, with the mean and the deviation that were learned.`,
+        note: t`x has the mean ${decimals(mean, 3)} and the deviation ${decimals(deviation, 3)} over its ${x.length} numbers.`,
+        parts: [strips([{name: "x", values: x}], t`Norm`)],
+    };
+}
+
+async function add({numbers, layer, step, side, isPreNorm}, place) {
     const {states, added, norms} = await numbers.stream(side, layer, step);
     const [x, y, next] = [states[place], added[place], states[place + 1]];
-    const {mean, deviation} = norms[place];
-    const isBefore = run.model.normalize_before;
+    const read = norms[isPreNorm ? place + 1 : place]; // Before a part, the next one's norm reads the sum; the next layer's does behind the last.
     const rows = [{name: "x", values: x, hint: t`what was there`}, {name: "f(x)", values: y, hint: t`what this part adds`}];
-    if (isBefore)
+    if (isPreNorm)
         rows.push({name: "x + f(x)", values: next, hint: t`goes on`});
     else
         rows.push({name: "x + f(x)", values: x.map((value, i) => value + y[i])}, {name: t`normalised`, values: next, hint: t`goes on`});
     return {
-        lead: isBefore ? t`What was found is added to what was there: nothing is lost. In this model the layer norm comes first, so that f saw x normalised.` : t`What was found is added to what was there, so that nothing is lost; then the layer norm brings mean and deviation back to what was learned.`,
-        note: isBefore ? t`x has the mean ${decimals(mean, 3)} and the deviation ${decimals(deviation, 3)} over its ${x.length} numbers.` : t`The sum has the mean ${decimals(mean, 3)} and the deviation ${decimals(deviation, 3)} over its ${x.length} numbers.`,
+        lead: isPreNorm ? t`What was found is added to what was there: nothing is lost. In this model the layer norm comes first, so that f saw x normalised.` : t`What was found is added to what was there, so that nothing is lost; then the layer norm brings mean and deviation back to what was learned.`,
+        note: read ? t`The sum has the mean ${decimals(read.mean, 3)} and the deviation ${decimals(read.deviation, 3)} over its ${x.length} numbers.` : "",
         parts: [strips(rows, t`Residual and norm`)],
     };
 }
@@ -220,21 +229,26 @@ async function probabilities(player) {
     };
 }
 
+const addLast = (player) => add(player, player.side === "source" ? 1 : 2);
 const plain = (title) => () => title;
 const inLayer = (title) => ({layer}) => t`${title}, layer ${layer}`;
 const inHead = (title) => ({layer, head}) => t`${title}, layer ${layer}, head ${head}`;
 
+/** isPreNorm: of models alone that normalise before each part, or behind it. */
 export const MOMENTS = [
+    {id: 14, name: t`The model`, title: plain(t`The whole model`), sides: BOTH, hasLayer: true, draw: (player) => wholeModel(player, MOMENTS)},
     {id: 1, name: t`Words to vectors`, title: plain(t`A piece becomes a vector`), sides: BOTH, draw: words},
     {id: 2, name: t`Order`, title: plain(t`Its place is added`), sides: BOTH, draw: order},
     {id: 3, name: t`Source read`, title: plain(t`The source, as the encoder left it`), sides: ["translation"], draw: sourceRead},
+    {id: 13, name: t`Norm`, title: inLayer(t`Norm`), sides: BOTH, hasLayer: true, isPreNorm: true, draw: norm},
     {id: 4, name: t`Look back`, title: inHead(t`Look back`), sides: ["translation"], hasLayer: true, hasHead: true, draw: (player) => look(player, "decoder")},
     {id: 12, name: t`Look around`, title: inHead(t`Look around`), sides: ["source"], hasLayer: true, hasHead: true, draw: (player) => look(player, "encoder")},
     {id: 5, name: t`Add, norm`, title: inLayer(t`Add and norm`), sides: BOTH, hasLayer: true, draw: (player) => add(player, 0)},
     {id: 6, name: t`Look at the source`, title: inHead(t`Look at the source`), sides: ["translation"], hasLayer: true, hasHead: true, draw: (player) => look(player, "cross")},
     {id: 7, name: t`Add, norm`, title: inLayer(t`Add and norm`), sides: ["translation"], hasLayer: true, draw: (player) => add(player, 1)},
     {id: 8, name: t`Feed-forward`, title: inLayer(t`Feed-forward`), sides: BOTH, hasLayer: true, draw: feedForward},
-    {id: 9, name: t`Add, norm`, title: inLayer(t`Add and norm`), sides: BOTH, hasLayer: true, draw: (player) => add(player, player.side === "source" ? 1 : 2)},
+    {id: 9, name: t`Add, norm`, title: inLayer(t`Add and norm`), sides: BOTH, hasLayer: true, isPreNorm: false, draw: addLast},
+    {id: 9, name: t`Add`, title: inLayer(t`Add`), sides: BOTH, hasLayer: true, isPreNorm: true, draw: addLast},
     {id: 10, name: t`Opinions by layer`, title: plain(t`Opinions by layer`), sides: ["translation"], draw: opinions},
     {id: 11, name: t`Probabilities`, title: plain(t`Probabilities`), sides: ["translation"], draw: probabilities},
 ];

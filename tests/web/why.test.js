@@ -1,15 +1,30 @@
 // The step player and its switches at /, in Chromium against a running daemon: what it draws are the API's numbers.
 
 import assert from "node:assert/strict";
+import {mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync} from "node:fs";
+import {tmpdir} from "node:os";
+import path from "node:path";
 import {describe, it} from "node:test";
+import {ROOT} from "../daemon.mjs";
 import {Daemon, Visit, barriers, eventually, launch, visitingWith} from "./page.js";
 
 const PHONE = "I would have called you yesterday, but I lost my phone.";
-const TRANSLATION_MOMENTS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
-const SOURCE_MOMENTS = [1, 2, 12, 5, 8, 9];
+const TRANSLATION_MOMENTS = [14, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+const SOURCE_MOMENTS = [14, 1, 2, 12, 5, 8, 9];
 
-const [daemon, other, browser] = await Promise.all([Daemon.start(), Daemon.start("--threads-per-worker", "1"), launch()]);
-process.on("exit", () => [daemon, other].forEach((one) => one.process.kill("SIGKILL")));
+/** The tests' model, said to normalise before each part. */
+function makePreNorm() {
+    const [original, folder] = [path.join(ROOT, "tests/models/en-de"), mkdtempSync(path.join(tmpdir(), "pre-norm-"))];
+    for (const name of readdirSync(original).filter((one) => one !== "config.json"))
+        symlinkSync(path.join(original, name), path.join(folder, name));
+    const config = JSON.parse(readFileSync(path.join(original, "config.json"), "utf8"));
+    writeFileSync(path.join(folder, "config.json"), JSON.stringify({...config, model_type: "attentiond", normalize_before: true}));
+    process.on("exit", () => rmSync(folder, {recursive: true}));
+    return folder;
+}
+
+const [daemon, other, preNorm, browser] = await Promise.all([Daemon.start(), Daemon.start("--threads-per-worker", "1"), Daemon.start("--model", makePreNorm()), launch()]);
+process.on("exit", () => [daemon, other, preNorm].forEach((one) => one.process.kill("SIGKILL")));
 
 const visiting = visitingWith(browser, daemon);
 
@@ -26,11 +41,12 @@ async function open(visit, fields, q = PHONE) {
     await drawn(visit.page, `${fields.side ?? "translation"} ${fields.at ?? 6}`);
 }
 
-async function ask(fields) {
+async function ask({on = daemon, ...fields}) {
     const body = JSON.stringify({q: PHONE, source: "en", target: "de", split_sentences: "off", precision: 9, ...fields});
-    const reply = await fetch(`${daemon.url}/attention`, {method: "POST", headers: {"Content-Type": "application/json"}, body});
+    const reply = await fetch(`${on.url}/attention`, {method: "POST", headers: {"Content-Type": "application/json"}, body});
     assert.equal(reply.status, 200);
-    return (await reply.json()).sentences[0];
+    const {model, sentences: [sentence]} = await reply.json();
+    return {...sentence, model};
 }
 
 const number = (text) => Number(text.replace("−", "-").replace(/[ %,]/g, ""));
@@ -98,6 +114,66 @@ describe("the numbers", () => {
         }
         assert.deepEqual(seen[0], seen[1]);
     });
+});
+
+describe("the map of the whole model", () => {
+    const seen = (page) => page.$$eval(".column", (all) => all.map((column) => [...column.querySelectorAll(".part")].map((part) => [part.dataset.part, part.querySelector("small")?.textContent ?? ""])));
+    const names = (column) => column.map(([part]) => part);
+
+    visiting("has the model's layers and numbers, and each part leads to its moment", async (visit, page) => {
+        await open(visit, {step: 3, at: 14, layer: 1, head: 0});
+        const found = await ask({kinds: ["encoder", "cross"], layers: [0], heads: [0], steps: [3], include: ["hidden"]});
+        const {model} = found;
+        const [encoder, decoder] = await seen(page);
+        const around = (side, parts, n) => Array.from({length: n}, (_, layer) => (layer === 1 ? parts : parts.slice(0, 1)).map((at) => `${side} ${at} ${layer}`)).flat();
+        assert.deepEqual(names(encoder), ["source 1", "source 2", ...around("source", [12, 5, 5, 8, 9, 9], model.layers_enc), "translation 3"]);
+        assert.deepEqual(names(decoder), ["translation 1", "translation 2", ...around("translation", [4, 5, 5, 6, 7, 7, 8, 9, 9], model.layers_dec), "translation 10", "translation 11"]);
+        const hint = (column, part) => new Map(column).get(part);
+        for (const column of [encoder, decoder])
+            assert.equal(number(column[0][1].replace(" numbers each", "")), model.d_model);
+        assert.equal(hint(encoder, "source 12 1"), `${model.heads_enc} heads`);
+        assert.equal(hint(decoder, "translation 6 1"), `${model.heads} heads`);
+        assert.equal(number(hint(encoder, "source 8 1").replace(" units", "")), found.hidden.encoder[0][0].length);
+        assert.equal(number(hint(decoder, "translation 8 1").replace(" units", "")), found.hidden.decoder[0][0].length);
+        assert.equal(hint(encoder, "translation 3"), `${found.source_tokens.length} vectors`);
+        assert.ok(hint(decoder, "translation 11").endsWith(` ${Math.round(100 * Math.exp(found.output_tokens[3].logprob))} %`));
+        assert.match(await page.textContent("#moment .readout"), /This model is post-norm/);
+
+        for (const part of ["translation 6 1", "translation 8 1", "translation 4 2", "source 12 3", "translation 11"]) {
+            await open(visit, {step: 3, at: 14, layer: 1, head: 0});
+            const link = page.locator(`[data-part="${part}"]`);
+            const href = await link.getAttribute("href");
+            const [side, at, layer = "1"] = part.split(" ");
+            await link.click();
+            await drawn(page, `${side} ${at} ${side === "source" ? 0 : 3} ${layer}`);
+            assert.equal(new URL(page.url()).hash, href);
+        }
+    });
+
+    visiting("draws a model that normalises first in its order, as its moments are", async (visit, page) => {
+        await open(visit, {step: 1, at: 14, layer: 0, head: 0}, "We sing.");
+        const [encoder, decoder] = await seen(page);
+        assert.deepEqual(names(encoder).slice(2, 8), [13, 12, 5, 5, 8, 9].map((at) => `source ${at} 0`));
+        assert.deepEqual(names(decoder).slice(2, 11), [13, 4, 5, 5, 6, 7, 7, 8, 9].map((at) => `translation ${at} 0`));
+        assert.match(await page.textContent("#moment .readout"), /This model is pre-norm/);
+        const tabs = await page.$$eval("[role=tab][aria-controls=moment]", (all) => all.map(({id, textContent}) => [id, textContent]));
+        assert.deepEqual(tabs.slice(4, 11).map(([id]) => Number(id.split("-")[1])), [13, 4, 5, 6, 7, 8, 9]);
+        assert.equal(tabs[10][1], "10 Add");
+
+        // What a norm reads is the stream before its part: shown where it stands.
+        const {residuals} = await ask({on: preNorm, q: "We sing.", kinds: ["cross"], layers: [0], steps: [1], include: ["residuals"]});
+        for (const [at, place] of [[13, 0], [5, 1], [7, 2]]) {
+            await page.click(`#moment-${at}`);
+            await drawn(page, `translation ${at}`);
+            const [mean, deviation] = (await page.textContent("#moment .readout")).match(/[−\d.]+\d/g).map(number);
+            close(mean, residuals.decoder[0][place][0].mean, 3);
+            close(deviation, residuals.decoder[0][place][0].deviation, 3);
+        }
+        await page.click("#moment-9");
+        await drawn(page, "translation 9");
+        assert.equal(await page.textContent("#moment .readout"), "");
+        assert.deepEqual(await barriers(page), []);
+    }, {on: preNorm});
 });
 
 describe("walking", () => {
@@ -292,7 +368,7 @@ describe("for everyone", () => {
 describe("the end", () => {
     it("lets the daemons stop in good order", async () => {
         await browser.close();
-        for (const one of [daemon, other])
+        for (const one of [daemon, other, preNorm])
             assert.equal(await one.stop(), 0, one.log);
     });
 });
