@@ -197,7 +197,7 @@ START_TEST(a_team_that_waited_a_moment_goes_on_as_a_team)
     test_start_with_spare(32, 100);
     lane = test_attach(NULL);
     size_t n_jobs = 0;
-    for (int i = 0; i < 5 && fake_last_width() != 2; i++) {
+    for (int i = 0; i < 20 && fake_last_width() != 2; i++) {
         usleep(i > 0 ? 1100000 : 0);
         fake_delay_members(300000);
         test_submit(lane, 1, 1, 1, 1);
