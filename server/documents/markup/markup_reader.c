@@ -647,7 +647,7 @@ static enum mt_status read_range(struct reader *reader, struct mt_range range)
 {
     const struct mt_xml_source source = {.bytes = reader->document->bytes,
                                          .range = range,
-                                         .knows_entities = true,
+                                         .knows_entities = reader->markup->knows_entities,
                                          .has_namespaces = true};
     reader->cdata = NONE;
     enum mt_status status = mt_xml_parse(&source, take, reader, reader->err);

@@ -61,6 +61,7 @@ struct mt_markup {
     size_t n_elements;
     const struct mt_markup_value *values;
     size_t n_values;
+    bool knows_entities;     /* of HTML; else one that is not XML's is an error */
     mt_markup_role_of *role; /* NULL: what the table says */
     /* Bytes of the document that are the look of a LOOK; empty: it has none. NULL: its tag. */
     struct mt_range (*look)(void *context, const struct mt_markup_tag *tag);

@@ -103,6 +103,7 @@ static const struct mt_markup markup = {
     .n_elements = sizeof elements / sizeof *elements,
     .values = values,
     .n_values = sizeof values / sizeof *values,
+    .knows_entities = true,
     .role = role_of,
 };
 

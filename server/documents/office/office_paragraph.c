@@ -373,13 +373,12 @@ static void take_point(const struct maker *maker, const struct mt_office_token *
                        struct code *code)
 {
     const struct mt_range run = token->run, range = token->range;
-    size_t n = token->bytes.length, n_run = run.end - run.begin,
-           n_inner = n_run + range.end - range.begin;
+    size_t n_run = run.end - run.begin, n_inner = n_run + range.end - range.begin;
     take_bytes(token, &code->open, &code->verbatim);
     code->look = maker->office->format ? token->look : 0;
-    if (token->is_verbatim && n_run > 0 && n_inner <= n) {
+    if (token->is_verbatim && n_run > 0 && n_inner <= token->bytes.length) {
         mt_text_append(&code->open, token->bytes.bytes, n_run);
-        mt_text_append(&code->close, token->bytes.bytes + n_inner, n - n_inner);
+        mt_text_append_string(&code->close, token->bytes.bytes + n_inner);
     }
 }
 
@@ -603,6 +602,7 @@ struct writer {
     size_t n_open;
     bool *is_written;
     bool is_behind_blank;
+    const char *blank; /* how the file writes one that does not break; NULL: as the character */
 };
 
 static const struct code *code_at(const struct writer *writer, size_t number)
@@ -715,13 +715,37 @@ static bool write_code(struct writer *writer, const struct mt_office_tag *tag)
     return true;
 }
 
+static const char *find_blank(const char *bytes, size_t length)
+{
+    static const char *const blanks[] = {"&nbsp;", "&#160;", "&#xA0;", "&#xa0;"};
+    for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++)
+        if (memmem(bytes, length, blanks[i], strlen(blanks[i])))
+            return blanks[i];
+    return NULL;
+}
+
+static void write_words(struct writer *writer, const char *words, size_t length)
+{
+    struct mt_text own = {0};
+    for (size_t i = 0; i < length; i++) {
+        bool is_blank = writer->blank && strncmp(words + i, "\u00a0", 2) == 0;
+        const char *bytes = is_blank ? writer->blank : words + i;
+        mt_text_append(&own, bytes, is_blank ? strlen(bytes) : 1);
+        i += is_blank;
+    }
+    writer->out.status = own.status ? own.status : writer->out.status;
+    if (!own.status)
+        write_run(writer, own.bytes, own.length);
+    mt_text_finish(&own);
+}
+
 static bool write_translation(struct writer *writer, const char *translation, size_t length)
 {
     struct mt_office_tag tag;
     for (size_t at = 0; at < length;) {
         size_t n = strcspn(translation + at, "<");
         if (n > 0) {
-            write_run(writer, translation + at, n);
+            write_words(writer, translation + at, n);
         } else if (mt_office_read_tag(translation + at, length - at, &tag)) {
             if (!write_code(writer, &tag))
                 return false;
@@ -752,6 +776,8 @@ bool mt_office_write_piece(struct mt_document_writing *writing,
     const struct text *text = &office->texts[piece->first];
     struct writer writer = {
         .writing = writing, .office = office, .text = text, .is_behind_blank = true};
+    writer.blank =
+        find_blank(document->bytes + piece->range.begin, piece->range.end - piece->range.begin);
     writer.is_written = calloc(text->n + 1, sizeof *writer.is_written);
     write_outside(&writer, text->n, text->n_before);
     mt_text_append(&writer.out, text->prefix.bytes, text->prefix.length);

@@ -337,6 +337,10 @@ static const struct {
     {"<p>Line<br/>\n two</p>", "Line<0:b/>two", "Zeile<0:b/>zwei", "<p>Zeile<br/>zwei</p>"},
     {"<p>A&nbsp;b &eacute;&unknown; c</p>", "A\u00a0b \u00e9<0/> c", "C<0/> d",
      "<p>C&unknown; d</p>"},
+    /* a blank that does not break is written as the text wrote it */
+    {"<p>10&nbsp;km</p><p>5&#160;km</p><p>2\u00a0km</p>", "10\u00a0km|5\u00a0km|2\u00a0km",
+     "\u00a010\u00a0mi|5\u00a0mi|2\u00a0mi",
+     "<p>&nbsp;10&nbsp;mi</p><p>5&#160;mi</p><p>2\u00a0mi</p>"},
     {"<p>A&#160;b<!-- no --></p>", "A\u00a0b", "c", "<p>c<!-- no --></p>"},
     {"<p>Use <code>x &lt; y</code> here<sup>12</sup>.</p><pre>Not me</pre>", "Use <0:w/> here<1/>.",
      "Da<1/> <0:w/>", "<p>Da<sup>12</sup> <code>x &lt; y</code></p><pre>Not me</pre>"},
@@ -566,6 +570,9 @@ START_TEST(test_refused)
     expect_refused(file, length, &odt, "<x:p> has another prefix, expected <text:p>");
     file = make_odt(P("a"), "<!DOCTYPE a [<!ENTITY b \"c\">]><a/>", &length);
     expect_refused(file, length, &odt, "styles.xml: line 1: an entity is declared");
+    file = make_odt(P("A") "\n" P("B&nbsp;C"), NULL, &length);
+    expect_refused(file, length, &odt,
+                   "content.xml: line 2, column 31: expected XML: undefined entity");
     file = make_epub("<html/>", "<e><CipherReference URI=\"OEBPS/Text/a b.xhtml\"/></e>", &length);
     expect_refused(file, length, &epub, "is encrypted: expected a book without copy protection");
     file = make_epub("<html/>", "<e><CipherReference URI=\"OEBPS/a.ttf\"/></e>", &length);
