@@ -113,6 +113,24 @@ function headTable(found, tokens) {
     return element("table.head-table", {}, element("thead", {}, element("tr", {}, ...head.map((name, i) => element(`th${kinds[i]}`, {scope: "col", textContent: name})))), element("tbody", {}, asked, ...rows, total));
 }
 
+const N_BARS = 41;
+
+/** How far the row's products lie apart, and behind the root: both on one axis, with 0 in its middle. */
+function spread({query, scores}) {
+    const divided = scores.filter((score) => score !== null);
+    const root = Math.sqrt(query.length);
+    const most = Math.max(...divided.map(Math.abs)) * root || 1;
+    const row = (name, values) => {
+        const counts = Array(N_BARS).fill(0);
+        values.forEach((value) => counts[Math.round((value / most + 1) / 2 * (N_BARS - 1))]++);
+        const mean = values.reduce((a, b) => a + b, 0) / values.length;
+        const deviation = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
+        const bars = counts.map((n) => element("i", {style: `block-size: ${100 * n / Math.max(...counts)}%`, "data-n": n}));
+        return element("div.vector-row.spread", {}, element("span", {textContent: name}), element("div.histogram", {"aria-hidden": "true"}, ...bars), element("span", {textContent: t`deviation ${decimals(deviation)}`}));
+    };
+    return element("div", {}, row(t`query · key`, divided.map((score) => score * root)), row(`/ √${query.length}`, divided));
+}
+
 const LOOKS = {
     decoder: {sublayer: 0, lead: t`The decoder looks back at what it has read so far. Later pieces are not there yet: their scores are masked, which is −∞ before the softmax, and 0 behind it.`},
     cross: {sublayer: 1, lead: t`The query of this step is held against the key of every piece of the source. What fits well gets much of the attention, and its value goes into the sum.`},
@@ -133,7 +151,7 @@ async function look(player, kind) {
     return {
         lead: sentences(lead, t`Scores are divided by √${found.query.length}, so that the softmax does not see large numbers alone. Open a row to see the product cell by cell.`),
         note: t`Head ${head} of layer ${layer} gave ${quote(tokens[best])} ${percent(found.weights[best])}. Blue is above 0, orange below.`,
-        parts: [headTable(found, tokens), end],
+        parts: [headTable(found, tokens), spread(found), end],
     };
 }
 

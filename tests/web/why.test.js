@@ -65,6 +65,16 @@ describe("the numbers", () => {
             close(number(score), scores[j], 2);
             close(number(share), 100 * weights[j], 1);
         });
+        const spread = await page.$$eval(".spread", (all) => all.map((row) => [row.lastChild.textContent, [...row.querySelectorAll("[data-n]")].map((bar) => Number(bar.dataset.n))]));
+        const mean = scores.reduce((a, b) => a + b) / scores.length;
+        const deviation = Math.sqrt(scores.reduce((sum, score) => sum + (score - mean) ** 2, 0) / scores.length);
+        const most = Math.max(...scores.map(Math.abs));
+        [Math.sqrt(query.length), 1].forEach((factor, i) => {
+            const [text, counts] = spread[i];
+            close(number(text.replace("deviation ", "")), factor * deviation, 2);
+            const places = scores.map((score) => Math.round((score / most * factor / Math.sqrt(query.length) + 1) / 2 * (counts.length - 1)));
+            assert.deepEqual(counts, counts.map((_, place) => places.filter((one) => one === place).length));
+        });
         await page.locator("tr[data-column='1'] .row").click();
         const cells = await page.$$eval(".opened:not([hidden]) tbody tr", (all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
         const key = found.keys.cross[0][0][1];
