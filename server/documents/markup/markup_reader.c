@@ -279,15 +279,15 @@ static bool has_words(const struct mt_office_token *tokens, size_t n)
     return false;
 }
 
-/* What was read within an element that is still open: its tags stay where they are, and words of one look
- * are a text between them. Words of several stay as they are. */
-static enum mt_status add_inner(struct reader *reader, size_t begin, size_t end)
+/* What was read within an element that is still open: its tags stay where they are, and within a look words
+ * of one look are a text between them. Words of several stay as they are. */
+static enum mt_status add_inner(struct reader *reader, size_t begin, size_t end, bool is_in_look)
 {
     struct mt_office_token *tokens = current(reader)->tokens + begin;
-    for (size_t i = begin; i < end; i++)
+    for (size_t i = begin; i < end && is_in_look; i++)
         if (tokens[i - begin].look != tokens[0].look)
             return MT_OK;
-    for (size_t i = begin; i < end; i++)
+    for (size_t i = begin; i < end && is_in_look; i++)
         tokens[i - begin].look = 0;
     return has_words(tokens, end - begin) ? add_texts(reader, tokens, end - begin) : MT_OK;
 }
@@ -296,12 +296,14 @@ static enum mt_status add_all(struct reader *reader)
 {
     const struct paragraph *p = current(reader);
     size_t end = p->n_elements ? p->elements[0].token : p->n;
+    bool is_in_look = false;
     enum mt_status status = has_words(p->tokens, end) ? add_texts(reader, p->tokens, end) : MT_OK;
     for (size_t i = 0; i < p->n_elements && !status; i++) {
         size_t begin = p->elements[i].token + (p->elements[i].looks == NONE);
         end = i + 1 < p->n_elements ? p->elements[i + 1].token : p->n;
+        is_in_look = is_in_look || p->elements[i].looks != NONE;
         if (begin < end)
-            status = add_inner(reader, begin, end);
+            status = add_inner(reader, begin, end, is_in_look);
     }
     return status;
 }
@@ -473,7 +475,11 @@ static enum mt_status end_element(struct reader *reader, struct mt_range tag)
         p->n_looks--;
         for (size_t i = element.token; i < p->n && p->n_looks == 0; i++)
             p->tokens[i].outer = (struct mt_range){element.begin, tag.end};
-        return set_looks(reader);
+        enum mt_status status = set_looks(reader);
+        bool is_icon = element.token == p->n && !reader->markup->look;
+        return status || !is_icon
+                   ? status
+                   : add_point(reader, (struct mt_range){element.begin, tag.end}, '\0');
     }
     if (!element.is_note || !is_note(p, element.token))
         return add_token(reader, MT_OFFICE_CLOSE, tag, &token);

@@ -355,6 +355,11 @@ static const struct {
      "<p>Hier<span epub:type=\"pagebreak\" id=\"p\">7</span></p>"},
     {"<p><span>One</span><span> great<div>block</div>two</span></p>", "One| great|block|two",
      "a|b|c|d", "<p><span>a</span><span>b<div>c</div>d</span></p>"},
+    {"<p><a href=\"x\"><span>One</span> <x/></a></p>", "One", "a",
+     "<p><a href=\"x\"><span>a</span> <x/></a></p>"},
+    {"<p><a href=\"x\"><b>One</b> two<x/></a></p>", "<0>One</0> two", "<0>a</0> b",
+     "<p><a href=\"x\"><b>a</b> b<x/></a></p>"},
+    {"<p>One <i></i> two</p>", "One <0/> two", "a <0/> b", "<p>a <i></i> b</p>"},
     {"<a href=\"x\"><p>Block</p> in a link</a><p>Out</p>", "Block|in a link|Out", "a|b|c",
      "<a href=\"x\"><p>a</p> b</a><p>c</p>"},
 };
