@@ -19,9 +19,9 @@
 /* So long as a trial took, times this, until the next one: at first, and in the end. */
 #define FIRST_PAUSE 2
 #define LAST_PAUSE 64
-/* A size so many away from the presumed border is on the presumed side of it more likely than not, and
- * the more so the farther it is, up to so many sizes more: each doubles the pause and puts the first
- * trial off. A trial with many rows of a large model takes seconds. */
+/* Sizes so many above the presumed border are probably better apart, and the more so the farther they
+ * are, up to so many sizes more: each doubles the pause and puts the first trial off, because with many
+ * rows of a large model it takes seconds. Below the border trials are short. */
 #define NEAR_SIZES 3
 #define MAX_CONFIDENCE 3
 /* A gain that needs no frequent trials, after that many; and one that needs no more than one. */
@@ -105,8 +105,8 @@ static void begin_window(struct mt_layout *layout, const struct mt_layout_work *
 
 static unsigned confidence_of(const struct mt_layout *layout, size_t size)
 {
-    size_t distance = size > layout->presumed ? size - layout->presumed : layout->presumed - size;
-    return distance > NEAR_SIZES ? (unsigned)mt_size_min(distance - NEAR_SIZES, MAX_CONFIDENCE) : 0;
+    size_t first = layout->presumed + NEAR_SIZES;
+    return size > first ? (unsigned)mt_size_min(size - first, MAX_CONFIDENCE) : 0;
 }
 
 static int64_t pause_after(const struct mt_layout *layout, size_t size, int64_t ns)

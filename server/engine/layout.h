@@ -8,7 +8,7 @@
  *
  *   reference -> settle (the sentences that are under way end) -> trial -> settle -> reference ...
  *
- * Trials are frequent at first, less so far from the presumed size, and become rare: in the end they
+ * Trials are frequent at first, less so far above the presumed size, and become rare: in the end they
  * take a sixty-fourth of the time, and where one way is much faster a quarter of that. What is decoded
  * is the same either way.
  *
