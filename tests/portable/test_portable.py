@@ -66,7 +66,7 @@ class Machine:
     def run(self, program, arguments=(), **more):
         # libcheck's own time limits are for processors. A packed form that another has cached proves nothing. That files are
         # checked has little to do with a processor, and took more than all the rest.
-        env = dict(os.environ, MT_SOURCE_DIR=self.source, MT_BUILD_DIR=self.build, CK_DEFAULT_TIMEOUT="600", XDG_CACHE_HOME="/dev/null", MT_TEST_ONE_IN="31")
+        env = dict(os.environ, MT_SOURCE_DIR=self.source, MT_BUILD_DIR=self.build, CK_DEFAULT_TIMEOUT="60", CK_TIMEOUT_MULTIPLIER="10", XDG_CACHE_HOME="/dev/null", MT_TEST_ONE_IN="31")
         command = [*self.command, os.path.join(self.build, program), *arguments]
         return subprocess.run(command, capture_output=True, text=True, cwd=self.source, env=env, check=False, **more)
 
