@@ -86,21 +86,23 @@ static bool is_initial(const char *word, size_t length)
 }
 
 /* "U.S" of "the U.S. Army". A sentence may end so, too: then one of the words that most begin with
- * follows. */
-static bool is_in_initials(const char *word, size_t length, const char *next, const char *language)
+ * follows, of which next[0, n_next) is the beginning of the text behind. */
+static bool is_in_initials(const char *word, size_t length, const char *next, size_t n_next,
+                           const char *language)
 {
     static const char openers[] =
         " A After Although An And As At Before Both But By For From He Her Here His How However I "
-        "If In "
-        "It Its Many Most My No Not On One Our She Since So Some That The Their Then There These "
-        "They "
-        "This Those To Until We What When Where While Who Why With Yes You ";
+        "If In It Its Many Most My No Not On One Our She Since So Some That The Their Then There "
+        "These They This Those To Until We What When Where While Who Why With Yes You ";
+    size_t n = 0;
     if (length < 3 || !is_language(language, "en", 2))
         return false;
     for (size_t i = 0; i < length; i++)
         if (i % 2 ? word[i] != '.' : word[i] < 'A' || word[i] > 'Z')
             return false;
-    return !is_listed(openers, next, strcspn(next, " ,'"));
+    while (n < n_next && n < sizeof openers && !strchr(" ,'", next[n]))
+        n++;
+    return !is_listed(openers, next, n);
 }
 
 static bool opens(uint32_t c)
@@ -156,6 +158,6 @@ bool mt_boundary_is_false(const char *text, size_t length, size_t at, const char
     const char *word = text + begin;
     size_t word_length = word_end - begin;
     return is_initial(word, word_length) || is_ordinal(word, word_length, language) ||
-           is_in_initials(word, word_length, text + at, language) ||
+           is_in_initials(word, word_length, text + at, length - at, language) ||
            is_abbreviation(word, word_length, u_isdigit((UChar32)next) || next == '+', language);
 }

@@ -3,6 +3,7 @@
 
     default.py --attentiond BIN --load BIN --input FILE [--model DIR[:TOKENS] ...] [--clients 1,2,4,8,12,16,24,32,48,64,128]
                [--beam-size 1] [--rounds 9] [--seconds 0.4] [--learn 4] [--at-least 0.97] [--compare BIN]
+               [--source en] [--target de]
 
 A layout is a number of --workers and of --threads-per-worker whose product is not more than the processors that this
 process may use. TOKENS gives each target of a model that many tokens: for models with random weights.
@@ -61,7 +62,8 @@ class Pair:
                 process.send_signal(number)
 
     def ask(self, options, n_tokens, n_clients, beam_size):
-        flags = ["--clients", str(n_clients), "--beam-size", str(beam_size), "--split-sentences", "off"]
+        flags = ["--clients", str(n_clients), "--beam-size", str(beam_size), "--split-sentences", "off",
+                 "--source", options.source, "--target", options.target]
         if n_tokens:
             flags += ["--min-decoding-length", n_tokens, "--max-decoding-length", n_tokens]
         self.signal(signal.SIGCONT)
@@ -111,6 +113,9 @@ def measure_all(pairs, options, n_tokens, n_clients, beam_size):
             rates[pair.name].append(pair.measure(options.seconds))
     for pair in pairs:
         pair.leave()
+        if not any(rates[pair.name]):
+            raise SystemExit(f"{pair.name}: no token in {options.rounds} rounds of {options.seconds} s: "
+                             f"does the model translate from {options.source} into {options.target}?")
     return rates
 
 
@@ -164,6 +169,8 @@ def main():
     parser.add_argument("--learn", type=float, default=4)
     parser.add_argument("--at-least", type=float, default=0.97)
     parser.add_argument("--compare", help="another binary, for a column of its own")
+    parser.add_argument("--source", default="en")
+    parser.add_argument("--target", default="de")
     options = parser.parse_args()
 
     programs = [("default", options.attentiond, [])]

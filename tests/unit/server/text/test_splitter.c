@@ -85,6 +85,16 @@ START_TEST(ends_sentences_in_scripts_without_blanks)
 }
 END_TEST
 
+/* What lies behind the text in memory is none of it. */
+START_TEST(a_word_ends_where_the_text_does)
+{
+    static const char text[] = "We live in the U.S. Andorra";
+    char *found = joined(text, sizeof "We live in the U.S. An" - 1, MT_SPLIT_ON, "en");
+    ck_assert_str_eq(found, "We live in the U.S.|An");
+    free(found);
+}
+END_TEST
+
 START_TEST(goes_on_after_abbreviations)
 {
     static const struct example examples[] = {
@@ -333,6 +343,7 @@ Suite *suite_splitter(void)
     tcase_add_test(tcase, ends_sentences_at_full_stops);
     tcase_add_test(tcase, ends_sentences_in_scripts_without_blanks);
     tcase_add_test(tcase, goes_on_after_abbreviations);
+    tcase_add_test(tcase, a_word_ends_where_the_text_does);
     tcase_add_test(tcase, goes_on_after_speech);
     tcase_add_test(tcase, always_ends_a_sentence_at_a_line_break);
     tcase_add_test(tcase, other_modes_split_less);
