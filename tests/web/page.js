@@ -14,7 +14,8 @@ export const SHOTS = path.join(process.env.MT_BUILD_DIR ?? path.join(ROOT, "buil
 /** The directory of a model that is delivered with the program. */
 export const bundled = (name) => path.join(ROOT, "weights", name);
 
-const WAIT_MS = 8_000 * SLOWNESS;
+// How long a page may take until what a test waits for is there: so long that a busy machine does not matter.
+const WAIT_MS = 60_000 * SLOWNESS;
 
 export const launch = () => chromium.launch({executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]});
 

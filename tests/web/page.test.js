@@ -392,11 +392,11 @@ describe("looking inside", () => {
             }
             return (performance.now() - start) / 40;
         });
-        // Far above what it takes (some 17 ms, some 100 ms), so that a busy machine passes and only a
+        // Far above what it takes (some 17 ms a frame, some 100 ms at once), so that a busy machine passes and only a
         // drawing whose cost grows with the square of the text fails.
-        assert.ok(drawing < 500 * SLOWNESS, `a frame takes ${drawing} ms`);
+        assert.ok(drawing < 2000 * SLOWNESS, `a frame takes ${drawing} ms`);
         const longest = await page.evaluate(() => window.longest);
-        assert.ok(longest < 4000 * SLOWNESS, `the page stood still for ${longest} ms`);
+        assert.ok(longest < 20_000 * SLOWNESS, `the page stood still for ${longest} ms`);
         await visit.shot("long", "#viewer");
     });
 });
