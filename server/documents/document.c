@@ -463,6 +463,7 @@ static const char *write_piece(struct mt_document_writing *writing,
         is_written = reader->write(document, piece, translation->bytes, translation->length, out);
     else if (is_written)
         mt_text_append(out, translation->bytes, translation->length);
+    writing->has_changed = writing->has_changed || is_written;
     return is_written ? NULL : lost;
 }
 
@@ -654,7 +655,7 @@ enum mt_status mt_document_write(const struct mt_document *document,
                                           .report = report,
                                           .is_edited = document->n_edits > 0};
     enum mt_status status = write_file(&writing, out, err);
-    if (!status && writing.is_edited && report->n_translated == 0) {
+    if (!status && writing.is_edited && !writing.has_changed) {
         writing.is_edited = false;
         out->length = 0;
         status = write_file(&writing, out, err);

@@ -32,8 +32,9 @@ struct mt_document_writing {
     const struct mt_document *document;
     const struct mt_text *translations;
     struct mt_document_report *report;
-    size_t piece;   /* those before it are not to be written */
-    bool is_edited; /* with the document's edits */
+    size_t piece;     /* those before it are not to be written */
+    bool is_edited;   /* with the document's edits */
+    bool has_changed; /* a translation was put in */
 };
 
 /* Appends bytes of the document with the texts that begin in them. */
@@ -91,7 +92,7 @@ struct mt_document_part {
 /* Kinds of reasons that come from another process. */
 #define MT_DOCUMENT_REASONS 8
 
-/* What stands in the place of other bytes in a file in which something is translated: the name of its
+/* What stands in the place of other bytes in a file into which a translation is put: the name of its
  * language. It lies outside of the texts' ranges, or within one that is copied with them. */
 struct mt_document_edit {
     struct mt_range range;

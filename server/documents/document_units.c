@@ -66,11 +66,9 @@ struct reader {
     const struct mt_document_options *options;
     struct units *units;
     struct unit unit;
-    size_t left;                 /* depth of the element with all in which stays; 0: none */
-    struct mt_ranges to_declare; /* tags that have to say the target language */
-    const char *declared;        /* the attribute in which they do */
-    char source_lang[40];        /* TMX */
-    bool is_second;              /* XLIFF 2 */
+    size_t left;          /* depth of the element with all in which stays; 0: none */
+    char source_lang[40]; /* TMX */
+    bool is_second;       /* XLIFF 2 */
     struct mt_error *err;
 };
 
@@ -96,11 +94,20 @@ static enum mt_status check_target(struct reader *reader, const struct mt_xml_ta
                                    const char *name)
 {
     const char *declared = mt_xml_attribute(tag, name), *target = reader->options->target_lang;
+    struct mt_document *document = reader->document;
     if (!target || !*target)
         return MT_OK;
-    reader->declared = name;
-    if (!declared || !*declared)
-        return mt_ranges_append(&reader->to_declare, tag->range.begin, tag->range.end, reader->err);
+    if (declared && !*declared)
+        return mt_document_add_edit(document,
+                                    mt_xml_find_attribute(document->bytes, tag->range, name),
+                                    target, reader->err);
+    if (!declared) {
+        char text[MT_DOCUMENT_EDIT_BYTES];
+        size_t at = tag->range.end - 1;
+        at -= document->bytes[at - 1] == '/';
+        snprintf(text, sizeof text, " %s=\"%s\"", name, target);
+        return mt_document_add_edit(document, (struct mt_range){at, at}, text, reader->err);
+    }
     if (is_same_language(declared, target))
         return MT_OK;
     return mt_fail(reader->err, MT_FORMAT, "line %zu: %s is \"%.40s\", expected \"%.40s\"",
@@ -423,39 +430,6 @@ static void finish_units(void *own)
     free(units);
 }
 
-static enum mt_status read_pieces(struct reader *reader, mt_xml_take *begin, mt_xml_take *end)
-{
-    struct mt_document *document = reader->document;
-    for (size_t i = 0; i < document->n; i++)
-        mt_text_finish(&document->pieces[i].text);
-    document->n = reader->units->n = reader->to_declare.n = 0;
-    reader->unit = (struct unit){0};
-    reader->left = 0;
-    return mt_xml_read(document, begin, end, reader, reader->err);
-}
-
-/* Where something is to be translated the file says into what: it is read again with that. */
-static enum mt_status declare_target(struct reader *reader, mt_xml_take *begin, mt_xml_take *end)
-{
-    struct mt_document *document = reader->document;
-    struct mt_text bytes = {0};
-    size_t from = 0;
-    for (size_t i = 0; i < reader->to_declare.n; i++) {
-        size_t at = reader->to_declare.items[i].end - 1;
-        at -= document->bytes[at - 1] == '/';
-        mt_text_append(&bytes, document->bytes + from, at - from);
-        mt_text_appendf(&bytes, " %s=\"%s\"", reader->declared, reader->options->target_lang);
-        from = at;
-    }
-    mt_text_append(&bytes, document->bytes + from, document->length - from);
-    enum mt_status status = mt_text_check(&bytes, "a file", reader->err);
-    if (!status)
-        status = mt_document_splice(document, (struct mt_range){0, document->length}, bytes.bytes,
-                                    reader->err);
-    mt_text_finish(&bytes);
-    return status ? status : read_pieces(reader, begin, end);
-}
-
 static enum mt_status read_units(struct mt_document *document,
                                  const struct mt_document_options *options, mt_xml_take *begin,
                                  mt_xml_take *end, struct mt_error *err)
@@ -467,11 +441,7 @@ static enum mt_status read_units(struct mt_document *document,
         .dropped = no_names, .outer_dropped = no_names, .added = "", .outer_added = ""};
     document->own = units;
     struct reader reader = {.document = document, .options = options, .units = units, .err = err};
-    enum mt_status status = read_pieces(&reader, begin, end);
-    if (!status && document->n > 0 && reader.to_declare.n > 0)
-        status = declare_target(&reader, begin, end);
-    mt_ranges_finish(&reader.to_declare);
-    return status;
+    return mt_xml_read(document, begin, end, &reader, err);
 }
 
 static enum mt_status read_xliff(struct mt_document *document,

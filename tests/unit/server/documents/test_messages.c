@@ -485,6 +485,10 @@ static const struct {
      "<xliff version=\"1.2\"><file target-language=\"de\"/><file a='b' target-language=\"de\">"
      "<trans-unit><source>a</source><target" STATE ">A</target></trans-unit></file></xliff>"},
     {MT_DOCUMENT_XLIFF,
+     "<xliff version=\"2.0\" trgLang=\"\"><segment><source>a</source></segment></xliff>",
+     "<xliff version=\"2.0\" trgLang=\"de\"><segment state=\"translated\"><source>a</source>"
+     "<target>A</target></segment></xliff>"},
+    {MT_DOCUMENT_XLIFF,
      XLIFF_2("<unit><segment id=\"1\" state=\"initial\">\n <source>a<ph id=\"1\"/></source>\n"
              "</segment><ignorable><source>b</source></ignorable></unit>"),
      XLIFF_2("<unit><segment id=\"1\" state=\"translated\">\n <source>a<ph id=\"1\"/></source>\n"
@@ -538,6 +542,15 @@ START_TEST(translations_are_put_beside_their_sources)
 {
     expect(units[_i].file, units[_i].format, shout,
            units[_i].filled ? units[_i].filled : units[_i].file);
+}
+END_TEST
+
+START_TEST(a_file_without_translations_declares_no_language)
+{
+    static const char *const plain[] = {
+        "<xliff version=\"1.2\"><file><trans-unit><source>a</source></trans-unit></file></xliff>",
+        "<xliff version=\"2.0\"><segment><source>a</source></segment></xliff>"};
+    expect(plain[_i], MT_DOCUMENT_XLIFF, nothing, plain[_i]);
 }
 END_TEST
 
@@ -744,6 +757,7 @@ Suite *suite_messages(void)
     tcase_add_test(all, in_brackets_more_is_quoted);
     tcase_add_loop_test(all, translations_are_put_beside_their_sources, 0,
                         (int)(sizeof units / sizeof *units));
+    tcase_add_loop_test(all, a_file_without_translations_declares_no_language, 0, 2);
     tcase_add_test(all, a_language_that_is_none_is_not_written);
     tcase_add_test(all, a_language_is_written_as_files_have_it);
     tcase_add_loop_test(all, inline_elements_are_codes, 0, (int)(sizeof inlines / sizeof *inlines));
