@@ -350,7 +350,7 @@ enum mt_status mt_document_read(struct mt_document *document,
                                 const struct mt_document_options *options, struct mt_error *err)
 {
     enum mt_status status = document->reader->read(document, options, err);
-    if (!status && document->reader->write_around)
+    if (!status && document->reader->write_around && !document->reader->stands_beside)
         sort(document);
     return status;
 }
@@ -449,7 +449,8 @@ static const char *write_piece(struct mt_document_writing *writing,
         return piece->left;
     if (!translation || !translation->bytes)
         return "it was not translated";
-    if ((reader->replaces_messages || reader->write_around) && is_same(piece, translation)) {
+    bool stays = reader->replaces_messages || (reader->write_around && !reader->stands_beside);
+    if (stays && is_same(piece, translation)) {
         mt_document_write_inner(writing, piece->range, out);
         return NULL;
     }

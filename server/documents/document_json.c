@@ -14,8 +14,10 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/size.h"
+#include "base/vector.h"
 #include "server/documents/message.h"
 #include "server/documents/message_check.h"
+#include "server/documents/plural_forms.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,11 +27,32 @@
 /* Nested deeper than any catalogue. */
 #define MAX_DEPTH 64
 
+/* Texts of one string of Xcode's, for all its numbers and devices; one with more stays. */
+#define MAX_VARIATIONS 256
+#define NO_PIECE SIZE_MAX
+
+/* A localization with variations is a copy of the source's: bytes of that, and what stands behind them
+ * in the place of others. */
+struct fragment {
+    struct mt_range copied;
+    size_t piece;     /* its translation; or NO_PIECE, and */
+    const char *word; /* a state, a comma or the name of a form */
+};
+
+struct localization {
+    size_t first_piece, n_pieces, first_fragment, n_fragments;
+};
+
 /* How the file writes characters that need no escape. */
 struct style {
     bool escapes[0x80];  /* of ASCII: as \u003c, or \/ */
     bool escapes_others; /* all that is no ASCII */
-    char language[40];   /* of .xcstrings: the target */
+    /* of .xcstrings */
+    char language[40]; /* the target */
+    struct fragment *fragments;
+    size_t n_fragments, fragments_capacity;
+    struct localization *localizations;
+    size_t n_localizations, localizations_capacity;
 };
 
 struct walk {
@@ -37,9 +60,12 @@ struct walk {
     struct mt_json_reader reader;
     struct mt_text text;
     bool is_arb;
-    char source_lang[40]; /* of .xcstrings */
     struct mt_error *err;
-    enum mt_status status; /* of .xcstrings */
+    /* of .xcstrings */
+    char source_lang[40];
+    bool needed[MT_N_PLURAL_FORMS]; /* the target's */
+    size_t copied;                  /* to here the source's localization is among the fragments */
+    enum mt_status status;
 };
 
 static enum mt_status read_value(struct walk *walk, size_t depth);
@@ -196,7 +222,7 @@ struct string_entry {
     struct mt_json_span source; /* its text, where it is not the key; bytes NULL: that is */
     struct mt_range range;      /* where something goes in */
     size_t where;
-    bool is_left;
+    bool is_left, has_variations;
 };
 
 static bool is_language(struct mt_json_span key, const char *language)
@@ -206,7 +232,7 @@ static bool is_language(struct mt_json_span key, const char *language)
            (key.length == n || key.bytes[n] == '-' || key.bytes[n] == '_');
 }
 
-/* {"stringUnit": {"value": "Hello"}}; false: it is another thing, with variations. */
+/* {"stringUnit": {"value": "Hello"}}; false: it is another thing. */
 static bool read_unit(struct mt_json_reader *reader, struct mt_json_span *value)
 {
     bool has_value = false;
@@ -228,6 +254,22 @@ static bool read_unit(struct mt_json_reader *reader, struct mt_json_span *value)
         }
     }
     return has_value;
+}
+
+/* Whether the object that comes next has variations or substitutions. The reader stays. */
+static bool has_variations(struct mt_json_reader reader)
+{
+    bool has = false;
+    if (mt_json_reader_peek(&reader) != '{')
+        return false;
+    mt_json_reader_enter(&reader);
+    while (mt_json_reader_next(&reader)) {
+        struct mt_json_span key = mt_json_reader_string(&reader);
+        has = has || mt_json_span_equals(key, "variations") ||
+              mt_json_span_equals(key, "substitutions");
+        mt_json_reader_skip(&reader);
+    }
+    return has;
 }
 
 /* Reads the object that comes next; take is given each key. *range is behind its last member, or, where it
@@ -252,6 +294,188 @@ static bool read_members(struct walk *walk, take_member *take, void *context,
     return has_any;
 }
 
+/* ---- variations ---- */
+
+static size_t place_of(const struct walk *walk, const char *at)
+{
+    return (size_t)(at - walk->document->bytes);
+}
+
+static void add_fragment(struct walk *walk, struct fragment fragment)
+{
+    struct style *style = walk->document->own;
+    if (!walk->status)
+        walk->status = MT_ROOM(&style->fragments, &style->fragments_capacity,
+                               style->n_fragments + 1, "parts of a file", walk->err);
+    if (!walk->status)
+        style->fragments[style->n_fragments++] = fragment;
+}
+
+/* What was not copied yet, up to begin; something that stands in the place of the bytes up to end. */
+static void add_fragment_until(struct walk *walk, size_t begin, size_t end, size_t piece,
+                               const char *word)
+{
+    add_fragment(walk, (struct fragment){{walk->copied, begin}, piece, word});
+    walk->copied = end;
+}
+
+static void read_text(struct walk *walk, struct mt_json_span span)
+{
+    for (const char *at = span.bytes; at < span.bytes + span.length;)
+        mt_text_append_char(&walk->text, mt_json_next_code_point(&at));
+    mt_text_append(&walk->text, "", 0);
+}
+
+/* Of a stringUnit. */
+static void take_unit_member(struct walk *walk, struct mt_json_span key, void *context)
+{
+    struct mt_document_piece *piece = NULL;
+    bool is_state = mt_json_span_equals(key, "state");
+    (void)context;
+    if (mt_json_reader_peek(&walk->reader) != '"' ||
+        !(is_state || mt_json_span_equals(key, "value"))) {
+        mt_json_reader_skip(&walk->reader);
+        return;
+    }
+    struct mt_json_span span = mt_json_reader_string(&walk->reader);
+    size_t begin = place_of(walk, span.bytes);
+    if (is_state) {
+        add_fragment_until(walk, begin, begin + span.length, NO_PIECE, "needs_review");
+        return;
+    }
+    read_text(walk, span);
+    if (!walk->status)
+        walk->status = mt_message_add(walk->document, (struct mt_range){begin, begin}, &walk->text,
+                                      &piece, walk->err);
+    if (piece)
+        add_fragment_until(walk, begin, begin + span.length, walk->document->n - 1, "");
+}
+
+/* The forms of a plural. */
+struct plural {
+    bool has[MT_N_PLURAL_FORMS];
+    struct mt_range name, member; /* of "other": between its quotation marks; all of it */
+    size_t first, n, copied;      /* its fragments, and what of it is copied with them */
+    size_t end;                   /* of the last form */
+};
+
+static void take_localization_member(struct walk *walk, struct mt_json_span key, void *context);
+static void take_substitution(struct walk *walk, struct mt_json_span key, void *context);
+
+static void take_variation(struct walk *walk, struct mt_json_span key, void *context)
+{
+    struct plural *plural = context;
+    const struct style *style = walk->document->own;
+    enum mt_plural_form form;
+    struct mt_range range;
+    size_t first = style->n_fragments;
+    if (mt_json_reader_peek(&walk->reader) == '{')
+        read_members(walk, take_localization_member, NULL, &range);
+    else
+        mt_json_reader_skip(&walk->reader);
+    plural->end = place_of(walk, walk->reader.at);
+    if (!mt_plural_form_of(key.bytes, key.length, &form))
+        return;
+    plural->has[form] = true;
+    if (form != MT_PLURAL_OTHER)
+        return;
+    size_t begin = place_of(walk, key.bytes);
+    plural->name = (struct mt_range){begin, begin + key.length};
+    plural->first = first;
+    plural->n = style->n_fragments - first;
+    plural->copied = walk->copied;
+    for (begin--; begin > 0 && strchr(" \t\r\n", walk->document->bytes[begin - 1]);)
+        begin--;
+    plural->member = (struct mt_range){begin, plural->end};
+}
+
+/* A form that the source has not, as its "other" is: that is a text, with its state. */
+static void add_form(struct walk *walk, const struct plural *plural, enum mt_plural_form form)
+{
+    const struct style *style = walk->document->own;
+    size_t copied = plural->name.end;
+    add_fragment_until(walk, plural->end, plural->end, NO_PIECE, ",");
+    add_fragment(walk, (struct fragment){{plural->member.begin, plural->name.begin},
+                                         NO_PIECE,
+                                         mt_plural_form_name(form)});
+    for (size_t i = 0; i < plural->n; i++) {
+        struct fragment fragment = style->fragments[plural->first + i];
+        if (i == 0)
+            fragment.copied.begin = copied;
+        add_fragment(walk, fragment);
+    }
+    add_fragment(walk, (struct fragment){{plural->copied, plural->member.end}, NO_PIECE, ""});
+}
+
+/* "plural", "device": what there is of each. */
+static void take_variations(struct walk *walk, struct mt_json_span key, void *context)
+{
+    struct plural plural = {0};
+    struct mt_range range;
+    (void)context;
+    if (mt_json_reader_peek(&walk->reader) != '{') {
+        mt_json_reader_skip(&walk->reader);
+        return;
+    }
+    read_members(walk, take_variation, &plural, &range);
+    bool is_plural = mt_json_span_equals(key, "plural") && plural.n > 0 && plural.n <= 2;
+    for (size_t i = 0; i < MT_N_PLURAL_FORMS && is_plural; i++)
+        if (walk->needed[i] && !plural.has[i])
+            add_form(walk, &plural, (enum mt_plural_form)i);
+}
+
+/* Recursion is as deep as mt_json_check allows. */
+static void take_localization_member(struct walk *walk, struct mt_json_span key, void *context)
+{
+    take_member *take = NULL;
+    struct mt_range range;
+    (void)context;
+    if (mt_json_span_equals(key, "stringUnit"))
+        take = take_unit_member;
+    else if (mt_json_span_equals(key, "variations"))
+        take = take_variations;
+    else if (mt_json_span_equals(key, "substitutions"))
+        take = take_substitution;
+    if (take && mt_json_reader_peek(&walk->reader) == '{')
+        read_members(walk, take, NULL, &range);
+    else
+        mt_json_reader_skip(&walk->reader);
+}
+
+static void take_substitution(struct walk *walk, struct mt_json_span key, void *context)
+{
+    struct mt_range range;
+    (void)key;
+    (void)context;
+    if (mt_json_reader_peek(&walk->reader) == '{')
+        read_members(walk, take_localization_member, NULL, &range);
+    else
+        mt_json_reader_skip(&walk->reader);
+}
+
+/* The source's, of a string that has yet no pieces. */
+static void read_variations(struct walk *walk)
+{
+    struct style *style = walk->document->own;
+    struct mt_range range;
+    struct localization made = {.first_piece = walk->document->n,
+                                .first_fragment = style->n_fragments};
+    mt_json_reader_peek(&walk->reader);
+    walk->copied = place_of(walk, walk->reader.at);
+    read_members(walk, take_localization_member, NULL, &range);
+    size_t end = place_of(walk, walk->reader.at);
+    add_fragment_until(walk, end, end, NO_PIECE, "");
+    made.n_pieces = walk->document->n - made.first_piece;
+    made.n_fragments = style->n_fragments - made.first_fragment;
+    if (!walk->status)
+        walk->status = MT_ROOM(&style->localizations, &style->localizations_capacity,
+                               style->n_localizations + 1, "parts of a file", walk->err);
+    if (!walk->status)
+        style->localizations[style->n_localizations++] = made;
+}
+
+/* ---- strings ---- */
+
 static void take_localization(struct walk *walk, struct mt_json_span key, void *context)
 {
     struct string_entry *entry = context;
@@ -259,10 +483,14 @@ static void take_localization(struct walk *walk, struct mt_json_span key, void *
     bool is_source = mt_json_span_equals(key, walk->source_lang);
     if (is_language(key, style->language))
         entry->is_left = true;
-    if (!is_source)
+    if (is_source && !entry->has_variations && has_variations(walk->reader)) {
+        entry->has_variations = true;
+        read_variations(walk);
+    } else if (!is_source) {
         mt_json_reader_skip(&walk->reader);
-    else if (!read_unit(&walk->reader, &entry->source))
+    } else if (!read_unit(&walk->reader, &entry->source)) {
         entry->is_left = true;
+    }
 }
 
 static void take_string_member(struct walk *walk, struct mt_json_span key, void *context)
@@ -282,11 +510,29 @@ static void take_string_member(struct walk *walk, struct mt_json_span key, void 
     mt_json_reader_skip(reader);
 }
 
+/* The pieces of its variations get their place, or are none. */
+static void end_variations(struct walk *walk, const struct string_entry *entry, size_t first)
+{
+    struct mt_document *document = walk->document;
+    const struct style *style = document->own;
+    bool is_left = entry->is_left || document->n - first > MAX_VARIATIONS;
+    for (size_t i = first; i < document->n; i++) {
+        document->pieces[i].range = entry->range;
+        document->pieces[i].n = entry->where;
+        document->pieces[i].first = style->n_localizations;
+        if (is_left)
+            mt_text_finish(&document->pieces[i].text);
+    }
+    if (is_left)
+        document->n = first;
+}
+
 static void take_string(struct walk *walk, struct mt_json_span key, void *context)
 {
     struct string_entry entry = {.where = INTO_NOTHING};
     struct mt_document_piece *piece = NULL;
     struct mt_range range;
+    size_t first = walk->document->n;
     (void)context;
     if (mt_json_reader_peek(&walk->reader) != '{') {
         mt_json_reader_skip(&walk->reader);
@@ -297,13 +543,15 @@ static void take_string(struct walk *walk, struct mt_json_span key, void *contex
         entry.range = range;
         entry.where = has_any ? INTO_STRING : INTO_NOTHING;
     }
-    struct mt_json_span source = entry.source.bytes ? entry.source : key;
-    mt_text_append(&walk->text, "", 0);
-    for (const char *at = source.bytes; at < source.bytes + source.length;)
-        mt_text_append_char(&walk->text, mt_json_next_code_point(&at));
-    if (!entry.is_left && !walk->status)
+    if (entry.has_variations) {
+        end_variations(walk, &entry, first);
+        return;
+    }
+    if (entry.is_left)
+        return;
+    read_text(walk, entry.source.bytes ? entry.source : key);
+    if (!walk->status)
         walk->status = mt_message_add(walk->document, entry.range, &walk->text, &piece, walk->err);
-    walk->text.length = 0;
     if (piece)
         piece->n = entry.where;
 }
@@ -347,6 +595,7 @@ static enum mt_status read_xcstrings(struct mt_document *document,
         return status ? status : mt_fail_memory(err, sizeof *style, "a file");
     document->own = style;
     snprintf(style->language, sizeof style->language, "%s", target);
+    mt_plural_forms_of_language(target, walk.needed);
     mt_json_reader_init(&walk.reader, document->bytes, document->length);
     bool is_object = mt_json_reader_peek(&walk.reader) == '{';
     if (is_object)
@@ -388,25 +637,74 @@ static bool write_json(const struct mt_document *document, const struct mt_docum
 }
 
 /* Laid out as Xcode does. */
-static bool write_xcstrings(const struct mt_document *document,
+static void write_string_unit(const struct mt_document *document, const char *translation,
+                              size_t length, struct mt_text *out)
+{
+    const char *end = document->line_end;
+    mt_text_appendf(out, "{%s          \"stringUnit\" : {%s", end, end);
+    mt_text_appendf(out, "            \"state\" : \"needs_review\",%s            \"value\" : \"",
+                    end);
+    write_json(document, NULL, translation, length, out);
+    mt_text_appendf(out, "\"%s          }%s        }", end, end);
+}
+
+/* A localization is written whole, or not at all. */
+static bool is_complete(const struct mt_document_writing *writing,
+                        const struct localization *localization)
+{
+    for (size_t i = 0; i < localization->n_pieces; i++) {
+        size_t k = localization->first_piece + i;
+        const struct mt_text *text = &writing->document->pieces[k].text;
+        const struct mt_text *translation = &writing->translations[k];
+        if (!translation->bytes ||
+            !mt_message_is_kept(text->bytes, text->length, translation->bytes, translation->length))
+            return false;
+    }
+    return true;
+}
+
+static void write_variations(const struct mt_document_writing *writing,
+                             const struct localization *localization, struct mt_text *out)
+{
+    const struct mt_document *document = writing->document;
+    const struct style *style = document->own;
+    for (size_t i = 0; i < localization->n_fragments; i++) {
+        const struct fragment *fragment = &style->fragments[localization->first_fragment + i];
+        mt_text_append(out, document->bytes + fragment->copied.begin,
+                       fragment->copied.end - fragment->copied.begin);
+        if (fragment->piece == NO_PIECE)
+            mt_text_append_string(out, fragment->word);
+        else
+            write_json(document, NULL, writing->translations[fragment->piece].bytes,
+                       writing->translations[fragment->piece].length, out);
+    }
+}
+
+static bool write_xcstrings(struct mt_document_writing *writing,
                             const struct mt_document_piece *piece, const char *translation,
                             size_t length, struct mt_text *out)
 {
+    const struct mt_document *document = writing->document;
     const struct style *style = document->own;
+    const struct localization *localization =
+        piece->first > 0 ? &style->localizations[piece->first - 1] : NULL;
     const char *end = document->line_end;
     bool is_first = piece->n == INTO_EMPTY || piece->n == INTO_NOTHING;
     bool opens = piece->n == INTO_STRING || piece->n == INTO_NOTHING;
-    if (!mt_message_is_kept(piece->text.bytes, piece->text.length, translation, length))
+    if (localization
+            ? !is_complete(writing, localization)
+            : !mt_message_is_kept(piece->text.bytes, piece->text.length, translation, length))
         return false;
+    if (localization && piece != &document->pieces[localization->first_piece])
+        return true; /* the first of them wrote all */
     mt_text_append_string(out, is_first ? "" : ",");
     if (opens)
         mt_text_appendf(out, "%s      \"localizations\" : {", end);
-    mt_text_appendf(out, "%s        \"%s\" : {%s          \"stringUnit\" : {%s", end,
-                    style->language, end, end);
-    mt_text_appendf(out, "            \"state\" : \"needs_review\",%s            \"value\" : \"",
-                    end);
-    write_json(document, piece, translation, length, out);
-    mt_text_appendf(out, "\"%s          }%s        }", end, end);
+    mt_text_appendf(out, "%s        \"%s\" : ", end, style->language);
+    if (localization)
+        write_variations(writing, localization, out);
+    else
+        write_string_unit(document, translation, length, out);
     if (opens || is_first)
         mt_text_appendf(out, "%s      ", end);
     if (opens)
@@ -416,11 +714,20 @@ static bool write_xcstrings(const struct mt_document *document,
     return true;
 }
 
+static void finish_xcstrings(void *own)
+{
+    struct style *style = own;
+    free(style->fragments);
+    free(style->localizations);
+    free(style);
+}
+
 const struct mt_document_reader mt_document_xcstrings_reader = {
     .read_text = mt_read_plain,
     .read = read_xcstrings,
-    .write = write_xcstrings,
-    .finish = free,
+    .write_around = write_xcstrings,
+    .stands_beside = true,
+    .finish = finish_xcstrings,
 };
 
 const struct mt_document_reader mt_document_json_reader = {

@@ -53,6 +53,7 @@ struct mt_document_reader {
     /* The same, and a text that is its own translation leaves the file's bytes as they are. */
     bool (*write_around)(struct mt_document_writing *writing, const struct mt_document_piece *piece,
                          const char *translation, size_t length, struct mt_text *out);
+    bool stands_beside; /* with write_around: but for these, which are written beside their texts */
     /* Changes the whole file that was written of the pieces: those that stand nowhere by themselves are
      * put in. is_translated: one of them differs from its text. NULL: nothing is to be done. */
     void (*join)(const struct mt_document *document, const struct mt_text *translations,

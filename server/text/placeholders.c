@@ -98,8 +98,8 @@ static size_t match_dollar(const char *text, size_t length, size_t begin)
     return n ? n + 2 : 0;
 }
 
-/* %s, %-5.2f, %1$s, %(name)s, %{name}, %lld; and %% behind one of them or a number, which printf writes
- * as one. Not "50% discount": a blank is no flag here. */
+/* %s, %-5.2f, %1$s, %(name)s, %{name}, %lld, Apple's %#@name@ and %arg; and %% behind one of them or
+ * a number, which printf writes as one. Not "50% discount": a blank is no flag here. */
 static size_t match_percent(const char *text, size_t length, size_t begin)
 {
     size_t i = begin + 1;
@@ -122,6 +122,14 @@ static size_t match_percent(const char *text, size_t length, size_t begin)
     }
     while (strchr("-+#0123456789.$*'", at(text, length, i)) && i < length)
         i++;
+    if (at(text, length, i) == '@' && text[i - 1] == '#') {
+        size_t name = ++i;
+        while (is_name_char(at(text, length, i)))
+            i++;
+        return i > name && at(text, length, i) == '@' ? i + 1 - begin : 0;
+    }
+    if (length - i > 2 && memcmp(text + i, "arg", 3) == 0)
+        i += 2;
     while (i < length && strchr("hlLqjzt", text[i]))
         i++;
     if (i >= length || !strchr("diouxXeEfFgGaAcspn@r", text[i]))
@@ -454,7 +462,8 @@ bool mt_placeholder_is_count(const char *bytes, size_t length)
         return false;
     if (length > 2 && memcmp(bytes + length - 2, "%%", 2) == 0)
         length -= 2; /* "%d%%" */
-    if (match_percent(bytes, length, 0) == length && strchr("diun", bytes[length - 1]))
+    bool is_percent = match_percent(bytes, length, 0) == length;
+    if (is_percent && (strchr("diun", bytes[length - 1]) || memcmp(bytes, "%arg", 4) == 0))
         return true;
     return mt_placeholder_at(bytes, length, 0) == length && is_name_of_count(bytes, length);
 }

@@ -16,6 +16,8 @@ static const struct {
     {"%1$s of it", "%1$s", MT_PROTECTED_WORD},
     {"%-5.2f m", "%-5.2f", MT_PROTECTED_WORD},
     {"%lld", "%lld", MT_PROTECTED_WORD},
+    {"in %1$#@files@ of it", "%1$#@files@", MT_PROTECTED_WORD},
+    {"only %arg files", "%arg", MT_PROTECTED_WORD},
     {"%{name}", "%{name}", MT_PROTECTED_WORD},
     {"only %1$d%% of it", "%1$d%%", MT_PROTECTED_WORD},
     {"only 50%% of it", "50%%", MT_PROTECTED_WORD},
@@ -102,6 +104,8 @@ static const struct {
     {"50% discount", NULL, MT_PROTECTED_NOTHING},
     {"100 % sure", NULL, MT_PROTECTED_NOTHING},
     {"100%", NULL, MT_PROTECTED_NOTHING},
+    {"%#@ a@", NULL, MT_PROTECTED_NOTHING},
+    {"%args", NULL, MT_PROTECTED_NOTHING},
     {"%", NULL, MT_PROTECTED_NOTHING},
     {"{ a set }", NULL, MT_PROTECTED_NOTHING},
     {"{}", NULL, MT_PROTECTED_NOTHING},
@@ -182,12 +186,13 @@ static const struct {
     const char *placeholder;
     bool is_count;
 } counts[] = {
-    {"%d", true},         {"%1$d", true},     {"%lu", true},        {"%(files)i", true},
-    {"%n", true},         {"{count}", true},  {"{{ n }}", true},    {"${num}", true},
-    {"%{count}", true},   {"{Number}", true}, {"%s", false},        {"%.2f", false},
-    {"{0}", false},       {"{name}", false},  {"{counts}", false},  {"{account}", false},
-    {"file_%d", false},   {"%d/%d", false},   {"{count:N}", false}, {"%(n)s", false},
-    {"<b>%d</b>", false}, {"www.n.d", false}, {"{n", false},        {"", false},
+    {"%d", true},         {"%1$d", true},       {"%lu", true},      {"%(files)i", true},
+    {"%n", true},         {"%arg", true},       {"{count}", true},  {"{{ n }}", true},
+    {"${num}", true},     {"%{count}", true},   {"{Number}", true}, {"%s", false},
+    {"%.2f", false},      {"{0}", false},       {"{name}", false},  {"{counts}", false},
+    {"{account}", false}, {"file_%d", false},   {"%d/%d", false},   {"{count:N}", false},
+    {"%(n)s", false},     {"<b>%d</b>", false}, {"www.n.d", false}, {"{n", false},
+    {"", false},
 };
 
 START_TEST(a_number_stands_in_for_a_count)
