@@ -457,6 +457,7 @@ static const char *write_piece(struct mt_document_writing *writing,
     if (reader->replaces_messages)
         is_written = mt_message_is_kept(piece->text.bytes, piece->text.length, translation->bytes,
                                         translation->length);
+    writing->refused = NULL;
     if (is_written && reader->write_around)
         is_written =
             reader->write_around(writing, piece, translation->bytes, translation->length, out);
@@ -465,7 +466,7 @@ static const char *write_piece(struct mt_document_writing *writing,
     else if (is_written)
         mt_text_append(out, translation->bytes, translation->length);
     writing->has_changed = writing->has_changed || is_written;
-    return is_written ? NULL : lost;
+    return is_written ? NULL : writing->refused ? writing->refused : lost;
 }
 
 static void leave(struct mt_document_report *report, size_t text, const char *reason)

@@ -35,6 +35,8 @@ struct mt_document_writing {
     size_t piece;     /* those before it are not to be written */
     bool is_edited;   /* with the document's edits */
     bool has_changed; /* a translation was put in */
+    const char
+        *refused; /* why the last one was not, by write_around; static. NULL: it lost a code */
 };
 
 /* Appends bytes of the document with the texts that begin in them. */

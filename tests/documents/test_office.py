@@ -164,7 +164,10 @@ class WorkbookTest(unittest.TestCase):
         sheet["B5"].comment = Comment("Is it?\nYes.", "Somebody")
         sheet["C5"] = "red"
         validation = DataValidation(type="list", formula1='"red,light blue"')
+        validation.promptTitle, validation.prompt = "A color", "Choose one of them."
         validation.add("C5")
+        sheet.oddHeader.left.text, sheet.oddHeader.right.text = "Old chairs", "Page &P of &N"
+        sheet.oddHeader.left.size = 12
         sheet.add_data_validation(validation)
         chart = BarChart()
         chart.title = "Old lamps"
@@ -185,6 +188,10 @@ class WorkbookTest(unittest.TestCase):
                               [None] * 3, [before["A5"].value, "[The] [lamp] [is] [old.]", "red"]])
             self.assertEqual(after["B5"].comment.text, "[Is] [it?]\n[Yes.]")
             self.assertEqual(after["B5"].comment.author, "Somebody")
+            validation = after.data_validations.dataValidation[0]
+            self.assertEqual((validation.promptTitle, validation.prompt), ("[A] [color]", "[Choose] [one] [of] [them.]"))
+            self.assertEqual((after.oddHeader.left.text, after.oddHeader.left.size), ("[Old] [chairs]", 12))
+            self.assertEqual(after.oddHeader.right.text, "[Page] &P [of] &N")
             self.assertEqual(done.stdout.count("names it as it is"), 5)
             with zipfile.ZipFile(paths[1]) as package:
                 chart = next(name for name in package.namelist() if "charts/chart" in name)

@@ -15,6 +15,7 @@ static mt_office_write_run *const writers[] = {
     mt_office_write_shape_run,
     mt_office_write_cell_run,
     mt_office_write_plain,
+    mt_office_write_header,
 };
 #define N_WRITERS (sizeof writers / sizeof *writers)
 
@@ -66,6 +67,7 @@ void mt_office_pack(const void *own, struct mt_text *out)
         mt_flat_put_number(out, text->ends_run);
         put_range(out, text->run);
         mt_flat_put_number(out, text->is_attribute);
+        mt_flat_put_number(out, text->max_chars);
     }
     const struct mt_text tag = {.bytes = (char *)(size_t)office->target.tag,
                                 .length = strlen(office->target.tag)};
@@ -156,6 +158,7 @@ static enum mt_status unpack_text(const struct mt_document *document, struct tex
     text->ends_run = mt_flat_number(flat, 1) == 1;
     text->run = take_range(document, flat);
     text->is_attribute = mt_flat_number(flat, 1) == 1;
+    text->max_chars = mt_flat_number(flat, UINT16_MAX);
     if (prefix.length > MT_OFFICE_MAX_PREFIX ||
         (!text->write_run && !text->is_attribute && !office->format))
         flat->is_broken = true;

@@ -98,6 +98,7 @@ struct mt_office_paragraph {
     mt_office_write_run *write_run;
     struct mt_office_token *tokens; /* what they hold is changed */
     size_t n;
+    size_t max_chars; /* of what is written, in UTF-16: a program opens no more; 0: no limit */
 };
 
 /* Adds a paragraph's texts to document, whose own is the office. */

@@ -662,9 +662,9 @@ static enum mt_status take_description(struct reader *reader, const struct mt_xm
         return MT_OK;
     size_t n = reader->document->n;
     enum mt_status status =
-        mt_office_add_attribute(reader->document, tag->range, "title", reader->err);
+        mt_office_add_attribute(reader->document, tag->range, "title", 0, reader->err);
     if (!status)
-        status = mt_office_add_attribute(reader->document, tag->range, "descr", reader->err);
+        status = mt_office_add_attribute(reader->document, tag->range, "descr", 0, reader->err);
     p->has_attributes = p->has_attributes || reader->document->n > n;
     return status;
 }

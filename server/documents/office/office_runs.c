@@ -1,5 +1,7 @@
 #include "server/documents/office/office_runs.h"
 
+#include "base/ascii.h"
+#include "base/size.h"
 #include "server/documents/office/office_names.h"
 #include "server/documents/xml_words.h"
 
@@ -7,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+/* Of a sheet's header or footer with its codes: Excel opens no more. */
+#define MAX_HEADER_CHARS 255
 
 /* What becomes of an element that is not looked into. */
 enum whole { POINT, DROPPED, PROPERTIES };
@@ -33,6 +38,7 @@ struct reader {
     size_t words_depth;
     struct mt_range words_tag;
     bool keeps_blanks;
+    bool is_header; /* of a sheet */
     size_t whole_depth;
     struct mt_range whole_tag;
     enum whole whole;
@@ -80,6 +86,21 @@ void mt_office_write_cell_run(const struct mt_office_run *run, struct mt_text *o
 void mt_office_write_plain(const struct mt_office_run *run, struct mt_text *out)
 {
     mt_text_append(out, run->words, run->length);
+}
+
+/* Of a sheet: & begins a code, and is written twice; digits would belong to a size before them. */
+void mt_office_write_header(const struct mt_office_run *run, struct mt_text *out)
+{
+    static const char sign[] = "&amp;";
+    bool is_behind_digit = out->length > 0 && mt_ascii_is_digit(out->bytes[out->length - 1]);
+    mt_text_append(out, " ", is_behind_digit && mt_ascii_is_digit(run->words[0]));
+    for (size_t at = 0; at < run->length;) {
+        bool is_sign = strncmp(run->words + at, sign, strlen(sign)) == 0;
+        size_t n = is_sign ? strlen(sign) : 1;
+        mt_text_append(out, run->words + at, n);
+        mt_text_append(out, sign, is_sign ? n : 0);
+        at += n;
+    }
 }
 
 /* ---- tokens ---- */
@@ -138,6 +159,19 @@ static enum mt_status add_point(struct reader *reader, struct mt_range range, ch
     return MT_OK;
 }
 
+/* "&&" is "&". */
+static void join_signs(struct mt_text *words)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < words->length; i++) {
+        words->bytes[n++] = words->bytes[i];
+        i += words->bytes[i] == '&' && i + 1 < words->length && words->bytes[i + 1] == '&';
+    }
+    words->length = n;
+    if (n > 0)
+        words->bytes[n] = '\0';
+}
+
 static enum mt_status add_words(struct reader *reader, struct mt_range range)
 {
     struct mt_office_token *token;
@@ -149,6 +183,8 @@ static enum mt_status add_words(struct reader *reader, struct mt_range range)
     if (!mt_office_unescape(reader->document->bytes + range.begin, range.end - range.begin,
                             &token->bytes))
         reader->is_odd = true;
+    if (reader->is_header)
+        join_signs(&token->bytes);
     return MT_OK;
 }
 
@@ -179,6 +215,49 @@ static size_t find_other(const struct reader *reader, struct mt_range range, cha
     return is_number ? 7 : 0;
 }
 
+/* A character, which may be written as an entity, and its bytes. */
+static size_t next_char(const char *bytes, size_t left, char *out)
+{
+    static const struct {
+        const char *entity;
+        char c;
+    } entities[] = {{"&amp;", '&'}, {"&#38;", '&'}, {"&quot;", '"'}, {"&#34;", '"'}};
+    for (size_t i = 0; i < sizeof entities / sizeof *entities; i++) {
+        size_t n = strlen(entities[i].entity);
+        if (n <= left && memcmp(bytes, entities[i].entity, n) == 0) {
+            *out = entities[i].c;
+            return n;
+        }
+    }
+    *out = left > 0 ? *bytes : '\0';
+    return left > 0 ? 1 : 0;
+}
+
+/* Of a sheet's header, what & begins: &L and &12 part texts, &P and &A stand in them, && is a sign. The bytes
+ * of it, or 0. form as find_other's; 's': the sign. */
+static size_t find_code(const struct reader *reader, struct mt_range range, char *form)
+{
+    const char *bytes = reader->document->bytes + range.begin;
+    size_t left = range.end - range.begin;
+    char c, next;
+    size_t n = next_char(bytes, left, &c);
+    *form = '\0';
+    if (c != '&')
+        return 0;
+    n += next_char(bytes + n, left - n, &c);
+    *form = c == '&' ? 's' : c && strchr("PNDT", c) ? 'n' : c && strchr("AFZ", c) ? 'w' : 'e';
+    if (c == '"') /* a font */
+        for (next = '\0'; n < left && next != '"';)
+            n += next_char(bytes + n, left - n, &next);
+    else if (c == 'K') /* a color */
+        n += mt_size_min(6, left - n);
+    else if (mt_ascii_is_digit(c)) /* a size */
+        n += strspn(bytes + n, "0123456789");
+    else if (c == 'P' && n < left && strchr("+-", bytes[n])) /* the page's number, and more */
+        n += 1 + strspn(bytes + n + 1, "0123456789");
+    return c ? n : 0;
+}
+
 /* Characters between tags. */
 static enum mt_status add_characters(struct reader *reader, struct mt_range range)
 {
@@ -190,8 +269,11 @@ static enum mt_status add_characters(struct reader *reader, struct mt_range rang
         at += strcspn(bytes + at, "\r\n\t&_<");
         if (at >= range.end)
             break;
-        size_t n = find_other(reader, (struct mt_range){at, range.end}, &form);
-        if (n > 0) {
+        size_t n =
+            reader->is_header ? find_code(reader, (struct mt_range){at, range.end}, &form) : 0;
+        if (n == 0)
+            n = find_other(reader, (struct mt_range){at, range.end}, &form);
+        if (n > 0 && form != 's') {
             status = add_words(reader, (struct mt_range){begin, at});
             if (!status)
                 status = add_point(reader, (struct mt_range){at, at + n}, form);
@@ -211,7 +293,7 @@ static void drop_tokens(struct reader *reader)
 }
 
 enum mt_status mt_office_add_attribute(struct mt_document *document, struct mt_range tag,
-                                       const char *name, struct mt_error *err)
+                                       const char *name, size_t max_chars, struct mt_error *err)
 {
     struct reader reader = {.document = document, .err = err};
     const struct mt_range range = mt_xml_find_attribute(document->bytes, tag, name);
@@ -222,7 +304,7 @@ enum mt_status mt_office_add_attribute(struct mt_document *document, struct mt_r
         status = mt_text_check(&reader.tokens[i].bytes, "an attribute", err);
     }
     const struct mt_office_paragraph paragraph = {
-        .prefix = "", .tokens = reader.tokens, .n = reader.n};
+        .prefix = "", .tokens = reader.tokens, .n = reader.n, .max_chars = max_chars};
     if (!status && !reader.is_odd && reader.n > 0)
         status = mt_office_add_texts(document, &paragraph, err);
     drop_tokens(&reader);
@@ -464,16 +546,18 @@ static enum mt_status end_paragraph(struct reader *reader, const struct mt_xml_t
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < reader->n && !status; i++)
         status = mt_text_check(&reader->tokens[i].bytes, "a paragraph", reader->err);
-    if (!status && reader->kept &&
+    if (!status && reader->kept && !reader->is_header &&
         (reader->texts == MT_OFFICE_STRINGS || reader->texts == MT_OFFICE_CELLS))
         status = is_kept(reader, &stays);
     const struct mt_office_paragraph paragraph = {
         .prefix = reader->prefix.text,
-        .write_run = !reader->has_runs    ? mt_office_write_plain
+        .write_run = reader->is_header    ? mt_office_write_header
+                     : !reader->has_runs  ? mt_office_write_plain
                      : is_drawing(reader) ? mt_office_write_shape_run
                                           : mt_office_write_cell_run,
         .tokens = reader->tokens,
-        .n = reader->n};
+        .n = reader->n,
+        .max_chars = reader->is_header ? MAX_HEADER_CHARS : 0};
     if (!status && (stays || reader->is_odd))
         status = mt_office_leave(reader->document, reader->tokens, reader->n, stays ? kept : odd,
                                  reader->err);
@@ -492,7 +576,7 @@ static void begin_paragraph(struct reader *reader, const struct mt_xml_tag *tag)
     reader->begin = tag->range.end;
     reader->properties = (struct mt_range){0};
     reader->run_depth = reader->words_depth = reader->whole_depth = 0;
-    reader->is_odd = reader->has_runs = reader->has_ended = false;
+    reader->is_odd = reader->has_runs = reader->has_ended = reader->is_header = false;
     reader->look = 0;
     reader->is_link = false;
 }
@@ -531,9 +615,30 @@ static bool is_plain(struct reader *reader, const struct mt_xml_tag *tag)
 static enum mt_status add_description(struct reader *reader, const struct mt_xml_tag *tag)
 {
     enum mt_status status =
-        mt_office_add_attribute(reader->document, tag->range, "title", reader->err);
+        mt_office_add_attribute(reader->document, tag->range, "title", 0, reader->err);
     return status ? status
-                  : mt_office_add_attribute(reader->document, tag->range, "descr", reader->err);
+                  : mt_office_add_attribute(reader->document, tag->range, "descr", 0, reader->err);
+}
+
+/* What is said of cells that are to be filled in. */
+static enum mt_status add_prompts(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    static const struct {
+        const char *name;
+        size_t max_chars;
+    } prompts[] = {{"promptTitle", 32}, {"prompt", 255}, {"errorTitle", 32}, {"error", 225}};
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < sizeof prompts / sizeof *prompts && !status; i++)
+        status = mt_office_add_attribute(reader->document, tag->range, prompts[i].name,
+                                         prompts[i].max_chars, reader->err);
+    return status;
+}
+
+static bool is_header(const struct reader *reader, const struct mt_xml_tag *tag)
+{
+    static const char *const names[] = {"oddHeader",  "oddFooter",   "evenHeader",
+                                        "evenFooter", "firstHeader", "firstFooter"};
+    return reader->texts == MT_OFFICE_CELLS && MT_IS_ONE_OF(tag->name, names);
 }
 
 static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
@@ -545,14 +650,17 @@ static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, st
         return status;
     if (is_drawing(reader) && reader->depth == 0 && strcmp(tag->name, "cNvPr") == 0)
         return add_description(reader, tag);
+    if (reader->texts == MT_OFFICE_CELLS && strcmp(tag->name, "dataValidation") == 0)
+        return add_prompts(reader, tag);
     if (reader->words_depth > 0) {
         reader->is_odd = true;
     } else if (reader->depth > 0) {
         begin_in_paragraph(reader, tag);
     } else if (is_paragraph(reader, tag)) {
         begin_paragraph(reader, tag);
-    } else if (is_plain(reader, tag)) {
+    } else if (is_header(reader, tag) || is_plain(reader, tag)) {
         begin_paragraph(reader, tag);
+        reader->is_header = is_header(reader, tag);
         reader->words_depth = tag->depth;
         reader->words_tag = tag->range;
         reader->keeps_blanks = true;

@@ -29,6 +29,7 @@ struct text {
     bool ends_run;       /* begins in a run that is open */
     struct mt_range run; /* ends in such a run, which begins so; empty: it does not */
     bool is_attribute;
+    size_t max_chars; /* 0: no limit */
 };
 
 struct mt_office {

@@ -159,6 +159,16 @@ static const struct {
      "<c r=\"A1\" t=\"inlineStr\"><is><t>Inline</t></is></c><c t=\"str\"><f>A1</f><v>Made</v></c>"
      "<c><v>7</v></c>",
      "Inline"},
+    {"sheet.xml",
+     "<headerFooter><oddHeader>&amp;L&amp;\"Arial,Bold\"&amp;12Sales&amp;CPage &amp;P-1 of &amp;N "
+     "so"
+     "&amp;RFish &amp;&amp; chips &amp;A&amp;K04-021red</oddHeader><evenHeader>&amp;C&amp;P"
+     "</evenHeader><firstFooter>&#38;&quot;-,Italic&#34;The &amp;Dth</firstFooter></headerFooter>",
+     "Sales<0:e/>Page <1:n/> of <2:n/> so<3:e/>Fish &amp; chips <4:w/><5:e/>red|The <0:n/>th"},
+    {"sheet.xml",
+     "<dataValidation promptTitle=\"A color\" prompt='Write&#10;red' errorTitle=\"\" error=\"No "
+     "&quot;color&quot;\"/><x14:dataValidation error=\"No\"/>",
+     "A color|Write<0:b/>red|No \"color\"|No"},
     {"comments.xml@", "<comment><text><r><t>Note</t></r></text></comment>", "Note"},
     {"threads.xml@", "<threadedComment><text>Really?</text></threadedComment>", "Really?"},
     /* a workbook's charts show what its cells say */
@@ -220,6 +230,17 @@ static const struct {
     {"strings.xml", CELL("<t>One\ntwo</t>"), "Eins<0:b/>zwei", CELL(CELL_T("Eins\nzwei"))},
     {"strings.xml", CELL(CELL_R("It is ") CELL_B("so\n") CELL_R("now")), "<0>So</0><1:b/>nun",
      CELL(CELL_B("So") CELL_B("\n") CELL_R("nun"))},
+    {"sheet.xml", "<oddFooter>&amp;R&amp;8Fish &amp;&amp; chips</oddFooter>", "12 &amp; 3",
+     "<oddFooter>&amp;R&amp;8 12 &amp;&amp; 3</oddFooter>"},
+    {"sheet.xml", "<oddFooter>Page &amp;P of it</oddFooter>", "von <0:n/> Seite",
+     "<oddFooter>von &amp;P Seite</oddFooter>"},
+    {"sheet.xml", "<oddFooter>Page &amp;P of it</oddFooter>", "Seite", NULL},
+    /* a title of 32 characters in UTF-16, and of 33 */
+    {"sheet.xml", "<dataValidation promptTitle=\"So\"/>",
+     "\U0001F600 \"b\" of thirty-two characters.",
+     "<dataValidation promptTitle=\"\U0001F600 &quot;b&quot; of thirty-two characters.\"/>"},
+    {"sheet.xml", "<dataValidation promptTitle=\"So\"/>",
+     "\U0001F600 \"b\" of thirty-two characters..", NULL},
     /* how words are read aloud is no more true */
     {"strings.xml", CELL("<t>\u6771</t><rPh sb=\"0\" eb=\"1\"><t>\u30c8</t></rPh><phoneticPr/>"),
      "Ost", CELL(CELL_T("Ost"))},

@@ -1,0 +1,233 @@
+#include "server/documents/office/office_state.h"
+
+#include "server/documents/office/office_words.h"
+#include "server/documents/xml_words.h"
+#include "server/text/xml/xml_reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct writer {
+    struct mt_document_writing *writing;
+    const struct mt_office *office;
+    const struct text *text;
+    struct mt_text out;
+    size_t open[MT_OFFICE_MAX_OPEN + 1]; /* codes */
+    size_t n_open;
+    bool *is_written;
+    bool is_behind_blank;
+    const char *blank; /* how the file writes one that does not break; NULL: as the character */
+};
+
+static const struct code *code_at(const struct writer *writer, size_t number)
+{
+    return &writer->office->codes[writer->text->first + number];
+}
+
+static void append_words(const char *words, size_t length, struct mt_text *out)
+{
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)words[i] >= ' ')
+            mt_text_append(out, words + i, 1);
+        else
+            mt_text_append(out, " ", 1);
+}
+
+static void append_attribute(const char *words, size_t length, struct mt_text *out)
+{
+    for (size_t i = 0; i < length; i++)
+        if (words[i] == '"' || words[i] == '\'')
+            mt_text_append_string(out, words[i] == '"' ? "&quot;" : "&apos;");
+        else
+            append_words(words + i, 1, out);
+}
+
+/* Closes the tags of a look, the last one first. */
+static void close_look(const struct mt_text *look, struct mt_text *out)
+{
+    for (size_t end = look->length; end > 0;) {
+        const char *tag = memrchr(look->bytes, '<', end);
+        if (!tag)
+            return;
+        mt_text_appendf(out, "</%.*s>", (int)strcspn(tag + 1, " \t\r\n/>"), tag + 1);
+        end = (size_t)(tag - look->bytes);
+    }
+}
+
+static void write_run(struct writer *writer, const char *words, size_t length)
+{
+    const struct text *text = writer->text;
+    const struct mt_office *office = writer->office;
+    const struct mt_office_format *format = office->format;
+    size_t look =
+        writer->n_open > 0 ? code_at(writer, writer->open[writer->n_open - 1])->look : text->look;
+    const struct mt_text *properties = &writer->office->looks[look].properties;
+    if (text->is_attribute) {
+        append_attribute(words, length, &writer->out);
+    } else if (format) {
+        mt_text_append(&writer->out, properties->bytes, properties->length);
+        format->write_words(words, length, writer->is_behind_blank, &writer->out);
+        close_look(properties, &writer->out);
+    } else {
+        struct mt_text clean = {0};
+        append_words(words, length, &clean);
+        const struct mt_office_run run = {
+            .prefix = text->element_prefix,
+            .look = properties,
+            .words = clean.bytes,
+            .length = clean.length,
+            .language = office->has_target && office->names_language ? &office->target : NULL};
+        if (clean.status)
+            writer->out.status = clean.status;
+        else
+            text->write_run(&run, &writer->out);
+        mt_text_finish(&clean);
+    }
+    writer->is_behind_blank = words[length - 1] == ' ';
+}
+
+static void write_bytes(struct writer *writer, const struct mt_text *bytes,
+                        struct mt_range verbatim)
+{
+    if (verbatim.end > verbatim.begin)
+        mt_document_write_inner(writer->writing, verbatim, &writer->out);
+    else if (bytes)
+        mt_text_append(&writer->out, bytes->bytes, bytes->length);
+}
+
+static void write_point(struct writer *writer, const struct code *code, char form)
+{
+    const struct mt_text *look = &writer->office->looks[code->look].properties;
+    mt_text_append(&writer->out, look->bytes, look->length);
+    mt_text_append(&writer->out, code->open.bytes, code->open.length);
+    write_bytes(writer, NULL, code->verbatim);
+    mt_text_append(&writer->out, code->close.bytes, code->close.length);
+    close_look(look, &writer->out);
+    writer->is_behind_blank = form == 'b' || form == 'e';
+}
+
+static bool write_code(struct writer *writer, const struct mt_office_tag *tag)
+{
+    if (tag->code >= writer->text->n)
+        return false;
+    const struct code *code = code_at(writer, tag->code);
+    if (tag->is_closing) {
+        bool is_open = writer->n_open > 0 && writer->open[--writer->n_open] == tag->code;
+        write_bytes(writer, &code->close, code->verbatim_close);
+        return is_open;
+    }
+    bool is_again = writer->is_written[tag->code] && !code->is_look;
+    if (is_again || (tag->is_pair && writer->n_open > MT_OFFICE_MAX_OPEN))
+        return false;
+    writer->is_written[tag->code] = true;
+    if (!tag->is_pair) {
+        write_point(writer, code, tag->form);
+        return true;
+    }
+    write_bytes(writer, &code->open, code->verbatim);
+    writer->open[writer->n_open++] = tag->code;
+    return true;
+}
+
+static const char *find_blank(const char *bytes, size_t length)
+{
+    static const char *const blanks[] = {"&nbsp;", "&#160;", "&#xA0;", "&#xa0;"};
+    for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++)
+        if (memmem(bytes, length, blanks[i], strlen(blanks[i])))
+            return blanks[i];
+    return NULL;
+}
+
+static void write_words(struct writer *writer, const char *words, size_t length)
+{
+    struct mt_text own = {0};
+    for (size_t i = 0; i < length; i++) {
+        bool is_blank = writer->blank && strncmp(words + i, "\u00a0", 2) == 0;
+        const char *bytes = is_blank ? writer->blank : words + i;
+        mt_text_append(&own, bytes, is_blank ? strlen(bytes) : 1);
+        i += is_blank;
+    }
+    writer->out.status = own.status ? own.status : writer->out.status;
+    if (!own.status)
+        write_run(writer, own.bytes, own.length);
+    mt_text_finish(&own);
+}
+
+static bool write_translation(struct writer *writer, const char *translation, size_t length)
+{
+    struct mt_office_tag tag;
+    for (size_t at = 0; at < length;) {
+        size_t n = strcspn(translation + at, "<");
+        if (n > 0) {
+            write_words(writer, translation + at, n);
+        } else if (mt_office_read_tag(translation + at, length - at, &tag)) {
+            if (!write_code(writer, &tag))
+                return false;
+            n = tag.length;
+        } else {
+            return false;
+        }
+        at += n;
+    }
+    for (size_t i = 0; i < writer->text->n; i++)
+        if (!writer->is_written[i] && (!code_at(writer, i)->is_look || code_at(writer, i)->is_link))
+            return false;
+    return writer->n_open == 0 && !writer->out.status;
+}
+
+static void write_outside(struct writer *writer, size_t first, size_t n)
+{
+    for (size_t i = first; i < first + n; i++)
+        write_point(writer, code_at(writer, i), 'e');
+}
+
+/* Of content of XML, in UTF-16. */
+static size_t count_chars(const struct mt_text *xml)
+{
+    struct mt_text plain = {0};
+    size_t n = 0;
+    mt_text_append(&plain, "", 0);
+    mt_xml_unescape(xml->bytes, xml->length, &plain);
+    for (size_t i = 0; i < plain.length; i += mt_utf8_length((unsigned char)plain.bytes[i]))
+        n += mt_utf8_length((unsigned char)plain.bytes[i]) == 4 ? 2 : 1;
+    if (plain.status)
+        n = SIZE_MAX;
+    mt_text_finish(&plain);
+    return n;
+}
+
+bool mt_office_write_piece(struct mt_document_writing *writing,
+                           const struct mt_document_piece *piece, const char *translation,
+                           size_t length, struct mt_text *out)
+{
+    const struct mt_document *document = writing->document;
+    const struct mt_office *office = document->own;
+    const struct text *text = &office->texts[piece->first];
+    struct writer writer = {
+        .writing = writing, .office = office, .text = text, .is_behind_blank = true};
+    writer.blank =
+        find_blank(document->bytes + piece->range.begin, piece->range.end - piece->range.begin);
+    writer.is_written = calloc(text->n + 1, sizeof *writer.is_written);
+    write_outside(&writer, text->n, text->n_before);
+    mt_text_append(&writer.out, text->prefix.bytes, text->prefix.length);
+    bool is_written = writer.is_written && write_translation(&writer, translation, length);
+    mt_text_append(&writer.out, text->suffix.bytes, text->suffix.length);
+    write_outside(&writer, text->n + text->n_before, text->n_after);
+    is_written = is_written && !writer.out.status &&
+                 mt_xml_is_content(writer.out.bytes, writer.out.length, office->format);
+    if (is_written && text->max_chars > 0 && count_chars(&writer.out) > text->max_chars) {
+        writing->refused = "its translation is longer than a workbook's program opens";
+        is_written = false;
+    }
+    if (!writer.is_written || writer.out.status)
+        out->status = MT_MEMORY;
+    if (is_written) {
+        if (text->ends_run)
+            mt_text_appendf(out, "</%sr>", text->element_prefix);
+        mt_text_append(out, writer.out.bytes, writer.out.length);
+        mt_text_append(out, document->bytes + text->run.begin, text->run.end - text->run.begin);
+    }
+    free(writer.is_written);
+    mt_text_finish(&writer.out);
+    return is_written;
+}
