@@ -31,8 +31,10 @@ static struct {
     uintptr_t begin, end;
 } own[2], spared[8];
 static size_t n_spared;
-/* protobuf does not survive std::bad_alloc, and libstdc++ asks for its users (spm.h). */
-static const char *const exempt[] = {"/libsentencepiece", "/libprotobuf", "/libstdc++"};
+/* protobuf does not survive std::bad_alloc, and libstdc++ asks for its users (spm.h). ICU 76 copies a
+ * language's name in uloc_addLikelySubtags and reads the copy that it has not got. */
+static const char *const exempt[] = {"/libsentencepiece", "/libprotobuf", "/libstdc++",
+                                     "/libicuuc.so.76"};
 
 static bool is_exempt(const char *path)
 {

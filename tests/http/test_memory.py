@@ -3,7 +3,7 @@ models read again, for every n. That request, load or reload fails, or ends as e
 lives, and answers the next one.
 
 Those of libraries fail, too, but for C++ that does not survive it: libsentencepiece's protobuf
-(model/tokenizer/spm.h). ATTENTIOND_TEST_ALLOCATIONS=all spares nothing; =ours fails the program's alone.
+(model/tokenizer/spm.h), and Debian 13's ICU. ATTENTIOND_TEST_ALLOCATIONS=all spares nothing; =ours fails the program's alone.
 MT_TEST_FULL=1 leaves no n out."""
 
 import collections
