@@ -3,7 +3,8 @@
 
 import {element, frame, inGrid, percent, readable, roving} from "./dom.js";
 import {weightImage} from "./colours.js";
-import {t} from "./text_inside.js";
+import {roleOf, rowsOf} from "./roles.js";
+import {sentences, t} from "./text_inside.js";
 
 export class Grid {
     constructor(container, note, {onOpen}) {
@@ -82,19 +83,21 @@ export class Grid {
         return cells;
     }
 
-    /** How sharp a head looks, and where to: what tells heads apart at a glance. */
-    describe({values, columns, label}) {
-        const rows = values.length / columns;
-        const sums = new Float64Array(columns);
+    /** How sharp a head looks, where to, and what for: what tells heads apart at a glance. */
+    describe({values, columns: n, label}) {
+        const {inspector, kind} = this;
+        const {columns} = inspector.axes(kind);
+        const rows = rowsOf(values, n);
+        const sums = new Float64Array(n);
         let sharpness = 0;
-        for (let row = 0; row < rows; row++) {
-            const weights = values.subarray(row * columns, (row + 1) * columns);
-            sharpness += Math.max(...weights) / rows;
-            weights.forEach((weight, column) => (sums[column] += weight / rows));
+        for (const weights of rows) {
+            sharpness += Math.max(...weights) / rows.length;
+            weights.forEach((weight, column) => (sums[column] += weight / rows.length));
         }
         const most = sums.indexOf(Math.max(...sums));
-        const favourite = this.inspector.axes(this.kind).columns[most].token;
-        return t`${label}: a row's largest weight is ${percent(sharpness)} on average; “${readable(favourite.piece)}” gets most, ${percent(sums[most])}.`;
+        const favourite = columns[most].token;
+        const {name, share} = roleOf(rows, columns, kind, rowsOf(inspector.alignment, inspector.sources.length));
+        return sentences(t`${label}: a row's largest weight is ${percent(sharpness)} on average; “${readable(favourite.piece)}” gets most, ${percent(sums[most])}.`, t`Looks at: ${name}, ${percent(share)}.`);
     }
 }
 

@@ -12,7 +12,7 @@ import {WhatIf} from "./whatif.js";
 const PLAY_MS = 2500;
 const list = (text) => (text ? text.split(",") : []);
 
-/** What the address says: #view=why&step=4&at=6&layer=1&head=7&side=source&off=cross.1.6&ids=12,7&without=3 */
+/** What the address says: #view=why&step=4&at=6&layer=1&head=7&side=source&off=cross.1.6&ids=12,7&without=3&roles=1 */
 export function readAddress() {
     const fields = hashFields();
     const number = (name) => (/^\d{1,4}$/.test(fields.get(name) ?? "") ? Number(fields.get(name)) : 0);
@@ -26,6 +26,7 @@ export function readAddress() {
         off: list(fields.get("off")),
         ids: numbers("ids"),
         without: numbers("without"),
+        hasRoles: fields.has("roles"),
     };
 }
 
@@ -175,9 +176,9 @@ export class Player {
 
     /** What the address says behind the #, here or behind changes of what is looked at. */
     fields(changes) {
-        const {step, at, layer, head, off, ids, without, side} = {...this, ...changes};
+        const {step, at, layer, head, off, ids, without, side, hasRoles} = {...this, ...changes};
         const {sentence, taken} = Object.fromEntries(hashFields());
-        return {view: "why", step, at, layer, head, ...(side === "source" && {side}), ...(off.length && {off}), ...(ids.length && {ids}), ...(without.length && {without}), sentence, taken};
+        return {view: "why", step, at, layer, head, ...(side === "source" && {side}), ...(off.length && {off}), ...(ids.length && {ids}), ...(without.length && {without}), ...(hasRoles && {roles: 1}), sentence, taken};
     }
 
     addressOf(changes) {
@@ -196,7 +197,7 @@ export class Player {
     /** A step as people read it: what was read, and what was written then. */
     nameOf(step) {
         const {inputs, outputs, sources} = this.run;
-        const quote = (token) => (token.special ? token.piece : readable(token.piece));
+        const quote = (token) => `\u2068${token.special ? token.piece : readable(token.piece)}\u2069`; // as they are, among words from right to left
         return this.side === "source" ? quote(sources[step]) : `${quote(inputs[step])} → ${quote(outputs[step])}`;
     }
 
@@ -277,8 +278,10 @@ export class Player {
             child.tabIndex = i === index ? 0 : -1;
         });
         const chosen = box.children[index];
-        if (chosen) // within the strip alone: the page stays where it is
-            box.scrollLeft = Math.max(0, chosen.offsetLeft - box.offsetLeft - box.clientWidth / 3);
+        if (chosen) { // within the strip alone: the page stays where it is
+            const [one, all] = [chosen, box].map((node) => node.getBoundingClientRect());
+            box.scrollLeft += (one.left + one.right - all.left - all.right) / 2;
+        }
     }
 
     async draw() {

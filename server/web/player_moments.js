@@ -5,6 +5,7 @@ import {element, percent, readable} from "./dom.js";
 import {integer, percentOf, sentences, t} from "./text_why.js";
 import {wholeModel} from "./player_map.js";
 import {decimals, strip, strips, table} from "./player_numbers.js";
+import {roles} from "./roles.js";
 
 const BOTH = ["translation", "source"];
 const quote = (token) => (token.special ? token.piece : t`“${readable(token.piece)}”`);
@@ -151,7 +152,7 @@ async function look(player, kind) {
     return {
         lead: sentences(lead, t`Scores are divided by √${found.query.length}, so that the softmax does not see large numbers alone. Open a row to see the product cell by cell.`),
         note: t`Head ${head} of layer ${layer} gave ${quote(tokens[best])} ${percent(found.weights[best])}. Blue is above 0, orange below.`,
-        parts: [headTable(found, tokens), spread(found), end],
+        parts: [headTable(found, tokens), spread(found), end, await roles(player, kind)],
     };
 }
 

@@ -2,7 +2,7 @@
 
 import {loadTexts, say} from "./text.js";
 
-export {decimal, integer, language, parts, sentences, t} from "./text.js";
+export {decimal, integer, language, parts, plural, sentences, t} from "./text.js";
 
 await loadTexts("inside");
 say(document.querySelector("#inside"));

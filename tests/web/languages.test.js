@@ -176,8 +176,10 @@ describe("Japanese", () => {
                 await page.click(`#moment-${at}`);
                 await page.waitForSelector(`.moment[data-at^="${side} ${at} "]:not([aria-busy])`);
                 await page.$$eval("#moment details", (all) => all.forEach((details) => (details.open = true)));
-                if ([6, 12].includes(at))
+                if ([4, 6, 12].includes(at)) {
                     await page.locator("tr[data-column] .row").first().click();
+                    await page.waitForSelector(".roles");
+                }
                 await isClean(`${side} ${at}`);
                 await visit.shot(`ja-${side}-${at}`, "#why");
             }

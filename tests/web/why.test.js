@@ -41,6 +41,12 @@ async function open(visit, fields, q = PHONE) {
     await drawn(visit.page, `${fields.side ?? "translation"} ${fields.at ?? 6}`);
 }
 
+/** The table of what the heads of a layer do. */
+async function openRoles(page) {
+    await page.getByText("What the heads of this layer do").evaluate((summary) => (summary.parentElement.open = true));
+    await page.waitForSelector(".roles");
+}
+
 async function ask({on = daemon, ...fields}) {
     const body = JSON.stringify({q: PHONE, source: "en", target: "de", split_sentences: "off", precision: 9, ...fields});
     const reply = await fetch(`${on.url}/attention`, {method: "POST", headers: {"Content-Type": "application/json"}, body});
@@ -124,6 +130,66 @@ describe("the numbers", () => {
         }
         assert.deepEqual(seen[0], seen[1]);
     });
+});
+
+describe("the heads of a layer", () => {
+    const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+    const cells = (page) => page.$$eval(".roles tbody tr", (all) => all.map((row) => [...row.cells].map(({textContent}) => textContent)));
+    const isMark = ({piece, special}) => special || !/[\p{L}\p{N}]/u.test(piece);
+
+    /** The share of a layer's weights that f(row, column) is true of. */
+    const share = (rows, f) => mean(rows.map((row, i) => row.reduce((sum, weight, j) => sum + (f(i, j) ? weight : 0), 0)));
+
+    /** What a row of the table is to say of a head that looks at its own sentence. */
+    function expected(rows, tokens, places, words) {
+        const shares = [["the piece before", share(rows, (i, j) => j === i - 1)], ["the piece behind", share(rows, (i, j) => j === i + 1)], ["the same place", share(rows, (i, j) => j === i)], ["ends and punctuation", share(rows, (_, j) => isMark(tokens[j]))]];
+        const [name, most] = shares.sort(([, a], [, b]) => b - a)[0];
+        const entropy = mean(rows.map((row) => -row.reduce((sum, weight) => sum + (weight > 0 ? weight * Math.log2(weight) : 0), 0)));
+        const links = rows.flatMap((row, i) => row.map((weight, j) => ({weight, i, j, far: Math.abs(places[i] - places[j])}))).filter(({weight, far}) => weight >= 0.4 && far > 0);
+        const link = links.sort((a, b) => b.far - a.far || b.weight - a.weight)[0];
+        return [most >= 0.4 ? `${name}, ${Math.round(100 * most)} %` : undefined, entropy.toFixed(2), link ? `${words[places[link.i]]} → ${words[places[link.j]]}, ${Math.round(100 * link.weight)} %, ${link.far} word${link.far > 1 ? "s" : ""} apart` : ""];
+    }
+
+    for (const [kind, side, at] of [["decoder", "translation", 4], ["encoder", "source", 12]])
+        visiting(`have their roles, entropies and farthest strong links in the ${kind}, as their weights have them`, async (visit, page) => {
+            await open(visit, {step: 3, at, layer: 1, head: 2, side});
+            const found = await ask({kinds: [kind], layers: [1]});
+            const tokens = kind === "decoder" ? found.decoder_input_tokens : found.source_tokens;
+            const text = kind === "decoder" ? found.target.text : found.source.text;
+            const words = text.match(/\p{L}+/gu);
+            // Each piece of these sentences that has letters begins a word or goes on with it.
+            let word = -1;
+            const places = tokens.map((token) => (isMark(token) ? NaN : token.piece.startsWith("\u2581") ? ++word : word));
+            await openRoles(page);
+            const table = await cells(page);
+            found[kind][0].forEach((rows, head) => {
+                const [role, entropy, link] = expected(rows, tokens, places, words);
+                const [name, what, bits, far] = table[head];
+                assert.deepEqual([name, bits, far], [String(head), entropy, link]);
+                assert.ok(role ? what === role : /^(here this, there that|spread over many), \d+ %$/.test(what), `${head}: ${what}, expected ${role}`);
+            });
+            assert.ok(table.some(([, , , far]) => far));
+        });
+
+    visiting("that looks at the source are named by the word that is translated", async (visit, page) => {
+        await open(visit, {step: 3, at: 6, layer: 0, head: 0});
+        await openRoles(page);
+        assert.match((await cells(page))[7].join(), /^7,the word that is translated, [5-9]\d %,[\d.]+$/);
+        assert.equal(await page.locator(".roles thead th").count(), 3);
+        await page.getByText("What the heads of this layer do").focus();
+        for (let i = 0; i < 8; i++)
+            await page.keyboard.press("Tab");
+        await page.keyboard.press("Enter");
+        await drawn(page, "translation 6 3 0 7");
+        await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement.dataset.head), "7"));
+        assert.equal(await page.getAttribute('.roles [data-head="7"]', "aria-current"), "true");
+        await page.getByRole("button", {name: "Next step"}).click();
+        await drawn(page, "translation 6 4 0 7");
+        assert.equal(await page.locator(".roles tbody tr").count(), 8);
+        await page.click("#tab-grid");
+        await page.locator('[data-layer="0"] .thumb.ready').nth(7).hover();
+        await eventually(async () => assert.match(await page.textContent("#grid-note"), /Looks at: the word that is translated, [5-9]\d %\.$/));
+    }, {on: other});
 });
 
 describe("the map of the whole model", () => {
@@ -320,6 +386,8 @@ describe("for everyone", () => {
                     await drawn(page, `${side} ${at}`);
                     if ([6, 12].includes(at))
                         await page.locator("tr[data-column] .row").first().click();
+                    if ([4, 6, 12].includes(at))
+                        await openRoles(page);
                     assert.deepEqual(await barriers(page), [], `${side} ${at}`);
                 }
             }
@@ -339,6 +407,8 @@ describe("for everyone", () => {
                 await drawn(page, `translation ${at}`);
                 if (at === 6)
                     await page.locator("tr[data-column] .row").first().click();
+                if ([4, 6].includes(at))
+                    await openRoles(page);
                 assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, `${at} at ${width}`);
                 const [card, table] = await page.evaluate(() => ["#why", ".head-table"].map((one) => document.querySelector(one)?.getBoundingClientRect().right));
                 assert.ok(!table || table < card, `the table of ${at} at ${width} ends at ${table}, the card at ${card}`);
