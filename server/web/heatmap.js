@@ -10,6 +10,10 @@ const SMALL_FONT = "11px system-ui, sans-serif";
 const [LEAST_CELL, MOST_CELL] = [15, 52];
 const ROW_HEIGHT = 24;
 const MOST_HEAD = 120; // of the columns' names
+const LINE = 14.5; // of a column's name
+
+/** How far names of columns that stand so close lean, as an angle: the closer, the steeper. */
+export const slantOf = (cellWidth) => Math.max(Math.PI / 3.6, Math.asin(Math.min(1, LINE / cellWidth)));
 
 export class HeatMap {
     /** onStep(row) is called for a row that is clicked or entered. */
@@ -60,11 +64,12 @@ export class HeatMap {
         const inputs = this.hasSteps ? Math.max(...this.axes.rows.map(({input}) => context.measureText(readable(input.piece)).width)) : 0;
         this.hasInputs = this.hasSteps && width > 560;
         this.left = Math.min(width * 0.45, widest(this.axes.rows) + (this.hasInputs ? inputs + 34 : 0) + 18);
-        this.top = Math.min(MOST_HEAD, widest(this.axes.columns) * 0.78 + 26);
         const room = Math.floor((width - this.left - 24) / this.axes.columns.length);
         this.cellWidth = Math.max(LEAST_CELL, Math.min(MOST_CELL, room));
+        this.slant = slantOf(this.cellWidth);
+        this.top = Math.min(MOST_HEAD, widest(this.axes.columns) * Math.sin(this.slant) + 26);
         // Room on the right for the last name, which leans outwards.
-        this.width = Math.ceil(this.left + this.cellWidth * this.axes.columns.length + this.top * 0.8);
+        this.width = Math.ceil(this.left + this.cellWidth * this.axes.columns.length + this.top * Math.cos(this.slant) * 1.25);
         this.height = Math.ceil(this.top + ROW_HEIGHT * this.axes.rows.length + 4);
         this.spacer.style.width = `${this.width}px`;
         this.spacer.style.height = `${this.height}px`;
@@ -220,7 +225,7 @@ export class HeatMap {
             }
             context.save();
             context.translate(x, this.top - 12);
-            context.rotate(-Math.PI / 3.6);
+            context.rotate(-this.slant);
             context.fillStyle = token.special ? muted : ink;
             context.fillText(readable(token.piece), 0, 0);
             context.restore();

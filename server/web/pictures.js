@@ -2,6 +2,7 @@
 
 import {weightImage, weightPalette} from "./colours.js";
 import {element, readable} from "./dom.js";
+import {slantOf} from "./heatmap.js";
 import {t} from "./text_inside.js";
 
 const FONT = "system-ui, sans-serif";
@@ -60,9 +61,10 @@ export function mapPicture({values, axes, name}) {
     const sheet = new Sheet();
     const n = axes.columns.length;
     const cell = Math.max(15, Math.min(40, 700 / n));
+    const slant = slantOf(cell);
     const names = measure(axes.rows.map(nameOf));
     const inputs = measure(axes.rows.map(inputOf));
-    const [left, top] = [MARGIN + names + (inputs ? inputs + 12 : 0) + 8, TITLE + MARGIN + 0.78 * measure(axes.columns.map(nameOf)) + 14];
+    const [left, top] = [MARGIN + names + (inputs ? inputs + 12 : 0) + 8, TITLE + MARGIN + Math.sin(slant) * measure(axes.columns.map(nameOf)) + 14];
     sheet.text(MARGIN, MARGIN + 6, name, {fill: sheet.muted});
     axes.rows.forEach((row, i) => {
         const y = top + (i + 0.5) * ROW;
@@ -72,7 +74,7 @@ export function mapPicture({values, axes, name}) {
     });
     axes.columns.forEach((column, j) => {
         const [x, y] = [left + (j + 0.5) * cell, top - 8];
-        sheet.text(x, y, nameOf(column), {fill: column.token.special ? sheet.muted : sheet.ink, transform: `rotate(-50 ${x.toFixed(1)} ${y.toFixed(1)})`});
+        sheet.text(x, y, nameOf(column), {fill: column.token.special ? sheet.muted : sheet.ink, transform: `rotate(${(-180 * slant / Math.PI).toFixed(1)} ${x.toFixed(1)} ${y.toFixed(1)})`});
     });
     if (values.length > MOST_CELLS) {
         sheet.image(left, top, n * cell, axes.rows.length * ROW, values, n);

@@ -305,8 +305,8 @@ export class Translator {
     /** Another translation of a sentence, with the words that are not in the one that is there. */
     alternative(index, choice, text) {
         const {target} = this.current;
-        const button = element("button.alternative", {type: "button", lang: target, dir: directionOf(target), onclick: () => this.take(index, choice)}, element("span", {}, ...markChanged(choice, text, target)));
-        const item = element("li", {}, button);
+        const button = element("button.alternative", {type: "button", lang: target, onclick: () => this.take(index, choice)}, element("span", {}, ...markChanged(choice, text, target)));
+        const item = element("li", {dir: directionOf(target)}, button);
         requestAnimationFrame(() => {
             if (button.firstChild.scrollHeight > button.firstChild.clientHeight + 1)
                 item.append(element("button.quiet", {type: "button", textContent: t`All of it`, "aria-expanded": "false", onclick: ({target: more}) => {

@@ -128,7 +128,28 @@ describe("directions and lengths", () => {
         await page.locator(".words[aria-label^=Translation] .word").first().focus();
         await page.keyboard.press("ArrowLeft");
         assert.ok(await page.$$eval(".words[aria-label^=Translation] .word", (all) => document.activeElement === all[1]));
+        const edges = await page.$$eval(".alternative", (all) => all.map((one) => Math.abs(one.getBoundingClientRect().right - document.querySelector("#alternatives ul").getBoundingClientRect().right)));
+        assert.ok(edges.length && Math.max(...edges) < 12, `other translations end ${edges} pixels from the right`);
+        // The steps scroll to the one that is looked at.
+        await page.setViewportSize({width: 390, height: 844});
+        await page.click("#open-why");
+        for (const step of [0, 5, 9]) {
+            await page.locator(".player-strip.pieces [role=option]").nth(step).click();
+            await page.waitForSelector(`.moment[data-at^="translation 6 ${step} "]:not([aria-busy])`);
+            const [one, all] = await page.$$eval(".player-strip.pieces [aria-selected=true], .player-strip.pieces", (nodes) => nodes.map((node) => node.getBoundingClientRect()).sort((a, b) => a.width - b.width));
+            assert.ok(one.left >= all.left && one.right <= all.right, `step ${step} is at ${one.left} to ${one.right} in ${all.left} to ${all.right}`);
+        }
     }, {on: hebrew});
+
+    visiting("names of columns do not stand on each other where these are narrow", async (visit, page) => {
+        await visit.open({q: PHONE});
+        await visit.linked();
+        const distances = await page.evaluate(async () => {
+            const {slantOf} = await import("/web/heatmap.js");
+            return [15, 16, 20, 52].map((width) => width * Math.sin(slantOf(width)));
+        });
+        assert.ok(Math.min(...distances) >= 14, distances.join());
+    });
 
     for (const width of [1280, 390])
         visiting(`a sentence of ${N_LONG} words wraps in bands, ${width} pixels wide`, async (visit, page) => {
