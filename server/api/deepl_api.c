@@ -336,9 +336,19 @@ static enum mt_status finish_usage(struct mt_request *request, struct mt_error *
     return mt_text_check(&request->reply.body, "the usage", err);
 }
 
+/* ---- GET /v2/glossary-language-pairs ---- */
+
+/* None: clients ask before each translation whether there are any. */
+static enum mt_status finish_glossary_pairs(struct mt_request *request, struct mt_error *err)
+{
+    mt_text_append_string(&request->reply.body, "{\"supported_languages\":[]}");
+    return mt_text_check(&request->reply.body, "the pairs of glossaries", err);
+}
+
 const struct mt_handler mt_deepl_translate_handler = {.choose = choose_model,
                                                       .begin = begin_translate,
                                                       .finish = finish_translate,
                                                       .release = release_translate};
 const struct mt_handler mt_deepl_languages_handler = {.finish = finish_languages};
 const struct mt_handler mt_deepl_usage_handler = {.finish = finish_usage};
+const struct mt_handler mt_deepl_glossary_pairs_handler = {.finish = finish_glossary_pairs};

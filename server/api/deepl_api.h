@@ -21,5 +21,6 @@
 extern const struct mt_handler mt_deepl_translate_handler;
 extern const struct mt_handler mt_deepl_languages_handler;
 extern const struct mt_handler mt_deepl_usage_handler;
+extern const struct mt_handler mt_deepl_glossary_pairs_handler;
 
 #endif

@@ -70,12 +70,19 @@ class Deepl(unittest.TestCase):
         self.assertEqual(ours, kept)
 
     def test_weblates_requests(self):
-        """As its deepl.py sends them: what it protects comes back as it was, each once."""
+        """As its deepl.py sends them: what it protects comes back as it was, each once. It asks for languages and, as a text of its
+        own has a glossary perhaps, for the pairs that have one; an answer other than 200 ends the translation."""
+        key = {"Authorization": "DeepL-Auth-Key k"}
+        for kind, code in ("source", "EN"), ("target", "DE"):
+            reply = self.daemon.get(f"/v2/languages?type={kind}", headers=key)
+            self.assertIn(code, [item["language"] for item in reply.json])
+        reply = self.daemon.get("/v2/glossary-language-pairs", headers=key)
+        self.assertEqual((reply.status, reply.json), (200, {"supported_languages": []}))
         texts = ['There are <x id="10"></x> books in the house.', 'I love <x id="7"></x>.',
                  "Fish &amp; chips for everybody", 'My father bought the <x id="21"></x> and the <x id="26"></x>.']
         reply = self.translate({"text": texts, "source_lang": "EN", "target_lang": "DE", "formality": "default",
                                 "tag_handling": "xml", "ignore_tags": ["x"], "context": "a shop",
-                                "model_type": "prefer_quality_optimized"}, {"Authorization": "DeepL-Auth-Key k"})
+                                "model_type": "prefer_quality_optimized"}, key)
         translated = self.texts(reply)
         for text, translation in zip(texts, translated):
             self.assertEqual(sorted(re.findall("<[^>]*>|&[a-z]+;", translation)),
@@ -89,8 +96,8 @@ class Deepl(unittest.TestCase):
         for text in ("<g1>Where</g1> is the <g2>train station</g2>?", "Press <g1>the button</g1><x2/> and wait.",
                      "I am tired.<x1/>"):
             translation, = self.texts(self.translate(urllib.parse.urlencode(
-                [("text", text), ("source_lang", "EN"), ("target_lang", "DE"), ("split_sentences", "0"),
-                 ("preserve_formatting", "1")]), FORM))
+                [("text", text), ("target_lang", "DE-DE"), ("source_lang", "EN"), ("split_sentences", "0")]),
+                {**FORM, "Authorization": "DeepL-Auth-Key k"}))
             self.assertEqual(sorted(re.findall("<[^>]*>", translation)), sorted(re.findall("<[^>]*>", text)))
             self.assertNotEqual(translation, text)
 
