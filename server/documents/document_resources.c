@@ -58,6 +58,7 @@ struct reader {
     const char *target_lang; /* NULL: not known */
     bool (*is_message)(const struct reader *reader, const struct mt_xml_tag *tag);
     bool (*is_left)(const struct mt_xml_tag *tag);
+    bool has_accelerators;
 };
 
 static const char *const names[] = {"resources", "string", "plurals", "string-array",
@@ -282,6 +283,17 @@ static enum mt_status begin_element(void *context, const struct mt_xml_tag *tag,
     return MT_OK;
 }
 
+/* The mark of a label of Windows, with the letter behind it, becomes the piece's. */
+static void take_accelerator(struct mt_document_piece *piece)
+{
+    struct mt_xml_accelerator accelerator = {0};
+    bool is_cdata = piece->n & MT_XML_IS_CDATA;
+    if (!is_cdata && memmem(piece->text.bytes, piece->text.length, "&amp;", 5))
+        mt_xml_take_accelerator(&piece->text, &accelerator);
+    piece->first = accelerator.letter;
+    piece->n |= (size_t)accelerator.mark << MT_XML_FLAG_BITS;
+}
+
 static enum mt_status end_element(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
 {
     struct reader *reader = context;
@@ -299,9 +311,12 @@ static enum mt_status end_element(void *context, const struct mt_xml_tag *tag, s
     end_form(reader, tag);
     bool is_reference = strncmp(bytes + reader->content, "@string/", 8) == 0 ||
                         strncmp(bytes + reader->content, "@android:", 9) == 0;
+    size_t n = reader->document->n;
     if (reader->content < tag->range.begin && !is_reference)
         status = mt_xml_message_add(reader->document,
                                     (struct mt_range){reader->content, tag->range.begin}, err);
+    if (!status && reader->document->n > n && reader->has_accelerators)
+        take_accelerator(&reader->document->pieces[n]);
     return status;
 }
 
@@ -333,7 +348,8 @@ static enum mt_status read_resx(struct mt_document *document,
     struct reader reader = {.document = document,
                             .root = "root",
                             .is_message = is_resx_message,
-                            .is_left = is_resx_left};
+                            .is_left = is_resx_left,
+                            .has_accelerators = true};
     return mt_xml_read(document, begin_element, end_element, &reader, err);
 }
 
@@ -346,6 +362,22 @@ static enum mt_status read_stringsdict(struct mt_document *document,
                             .is_message = is_plist_message,
                             .is_left = is_plist_left};
     return read_with_forms(document, &reader, options, err);
+}
+
+static bool write_resx(const struct mt_document *document, const struct mt_document_piece *piece,
+                       const char *translation, size_t length, struct mt_text *out)
+{
+    const struct mt_xml_accelerator accelerator = {(char)(piece->n >> MT_XML_FLAG_BITS),
+                                                   (uint32_t)piece->first};
+    struct mt_text label = {0};
+    if (!accelerator.mark || !mt_xml_is_content(translation, length, false))
+        return mt_xml_message_write_piece(document, piece, translation, length, out);
+    mt_xml_place_accelerator(&accelerator, translation, length, &label);
+    if (label.status)
+        out->status = label.status;
+    mt_text_append(out, label.bytes, label.length);
+    mt_text_finish(&label);
+    return true;
 }
 
 /* A translation that begins with @ or ? would be a reference. */
@@ -385,6 +417,6 @@ const struct mt_document_reader mt_document_resx_reader = {
     .read_text = mt_read_xml_words,
     .read = read_resx,
     .find_charset = mt_xml_find_encoding,
-    .write = mt_xml_message_write_piece,
+    .write = write_resx,
     .replaces_messages = true,
 };

@@ -16,7 +16,6 @@
 #include "server/documents/xml_elements.h"
 #include "server/documents/xml_message.h"
 #include "server/documents/xml_words.h"
-#include "server/text/accelerator.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +32,7 @@ struct slot {
     struct mt_range indent;      /* of a new element's line; empty: it stands in the same line */
     struct mt_range tag;         /* of the element that is filled; empty: a new one */
     struct mt_range lead, trail; /* blanks around the source's text */
-    struct mt_accelerator accelerator;
-    uint32_t letter; /* behind the accelerator's mark */
+    struct mt_xml_accelerator accelerator;
 };
 
 struct units {
@@ -133,24 +131,6 @@ static struct mt_range indent_of(const struct mt_document *document, size_t begi
     return begins_line ? (struct mt_range){at, begin} : (struct mt_range){0, 0};
 }
 
-/* The mark of a label is taken out of its text, if it has no tags. */
-static void take_accelerator(struct mt_text *text, struct slot *slot)
-{
-    struct mt_text plain = {0};
-    mt_text_append(&plain, "", 0);
-    mt_xml_unescape(text->bytes, text->length, &plain);
-    if (!plain.status && !memchr(text->bytes, '<', text->length))
-        slot->accelerator = mt_accelerator_find(plain.bytes, plain.length);
-    size_t at = slot->accelerator.at;
-    if (slot->accelerator.mark) {
-        slot->letter = mt_utf8_decode(plain.bytes + at + 1);
-        text->length = 0;
-        mt_text_append_markup(text, plain.bytes, at);
-        mt_text_append_markup(text, plain.bytes + at + 1, plain.length - at - 1);
-    }
-    mt_text_finish(&plain);
-}
-
 /* Adds a piece whose text is the source's content. */
 static enum mt_status add(struct reader *reader, const struct element *source,
                           struct mt_range range, const struct slot *as, bool has_accelerators)
@@ -170,7 +150,7 @@ static enum mt_status add(struct reader *reader, const struct element *source,
         slot->trail = (struct mt_range){inner.end, source->content.end};
     }
     if (has_accelerators && !text.status)
-        take_accelerator(&text, slot);
+        mt_xml_take_accelerator(&text, &slot->accelerator);
     enum mt_status status = mt_message_add(reader->document, range, &text, &piece, reader->err);
     mt_text_finish(&text);
     if (!status && piece)
@@ -525,24 +505,6 @@ static void append_close(const struct mt_document *document, const struct slot *
     mt_text_append(out, ">", 1);
 }
 
-static void place_accelerator(const struct slot *slot, const char *translation, size_t length,
-                              struct mt_text *out)
-{
-    struct mt_text plain = {0}, label = {0};
-    mt_text_append(&plain, "", 0);
-    mt_text_append(&label, "", 0);
-    mt_xml_unescape(translation, length, &plain);
-    if (!plain.status)
-        mt_accelerator_place(slot->accelerator.mark, slot->letter, plain.bytes, plain.length,
-                             &label);
-    if (plain.status || label.status)
-        out->status = MT_MEMORY;
-    else
-        mt_text_append_markup(out, label.bytes, label.length);
-    mt_text_finish(&plain);
-    mt_text_finish(&label);
-}
-
 static bool write_unit(const struct mt_document *document, const struct mt_document_piece *piece,
                        const char *translation, size_t length, struct mt_text *out)
 {
@@ -565,7 +527,7 @@ static bool write_unit(const struct mt_document *document, const struct mt_docum
         append_tag(document, slot->tag, units->dropped, units->added, out);
     append_range(document, slot->lead, out);
     if (slot->accelerator.mark)
-        place_accelerator(slot, translation, length, out);
+        mt_xml_place_accelerator(&slot->accelerator, translation, length, out);
     else
         mt_text_append(out, translation, length);
     append_range(document, slot->trail, out);

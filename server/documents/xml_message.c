@@ -3,6 +3,7 @@
 #include "server/documents/message.h"
 #include "server/documents/xml_elements.h"
 #include "server/documents/xml_words.h"
+#include "server/text/accelerator.h"
 
 #include <string.h>
 
@@ -67,6 +68,42 @@ enum mt_status mt_xml_message_add(struct mt_document *document, struct mt_range 
     if (!status && piece)
         piece->n = flags;
     return status;
+}
+
+void mt_xml_take_accelerator(struct mt_text *text, struct mt_xml_accelerator *out)
+{
+    struct mt_text plain = {0};
+    struct mt_accelerator found = {0};
+    mt_text_append(&plain, "", 0);
+    mt_xml_unescape(text->bytes, text->length, &plain);
+    if (!plain.status && !memchr(text->bytes, '<', text->length))
+        found = mt_accelerator_find(plain.bytes, plain.length);
+    *out = (struct mt_xml_accelerator){.mark = found.mark};
+    if (found.mark) {
+        out->letter = mt_utf8_decode(plain.bytes + found.at + 1);
+        text->length = 0;
+        mt_text_append_markup(text, plain.bytes, found.at);
+        mt_text_append_markup(text, plain.bytes + found.at + 1, plain.length - found.at - 1);
+    }
+    mt_text_finish(&plain);
+}
+
+void mt_xml_place_accelerator(const struct mt_xml_accelerator *accelerator, const char *translation,
+                              size_t length, struct mt_text *out)
+{
+    struct mt_text plain = {0}, label = {0};
+    mt_text_append(&plain, "", 0);
+    mt_text_append(&label, "", 0);
+    mt_xml_unescape(translation, length, &plain);
+    if (!plain.status)
+        mt_accelerator_place(accelerator->mark, accelerator->letter, plain.bytes, plain.length,
+                             &label);
+    if (plain.status || label.status)
+        out->status = MT_MEMORY;
+    else
+        mt_text_append_markup(out, label.bytes, label.length);
+    mt_text_finish(&plain);
+    mt_text_finish(&label);
 }
 
 bool mt_xml_message_write_piece(const struct mt_document *document,

@@ -26,6 +26,18 @@ bool mt_xml_message_write(unsigned flags, const char *translation, size_t length
 MT_MUST_CHECK enum mt_status mt_xml_message_add(struct mt_document *document,
                                                 struct mt_range content, struct mt_error *err);
 
+/* The mark of a label (server/text/accelerator.h). */
+struct mt_xml_accelerator {
+    char mark;       /* '\0': there is none */
+    uint32_t letter; /* behind it */
+};
+
+/* Takes the mark out of a text, unless that has tags. */
+void mt_xml_take_accelerator(struct mt_text *text, struct mt_xml_accelerator *out);
+/* Appends a translation with the mark. */
+void mt_xml_place_accelerator(const struct mt_xml_accelerator *accelerator, const char *translation,
+                              size_t length, struct mt_text *out);
+
 /* The write of formats whose pieces were added so. */
 bool mt_xml_message_write_piece(const struct mt_document *document,
                                 const struct mt_document_piece *piece, const char *translation,

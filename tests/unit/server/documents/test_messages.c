@@ -197,6 +197,10 @@ static const struct {
      "</value><comment>f</comment></data><data name=\"g\" type=\"h\"><value>i</value></data>"
      "<data name=\"&gt;&gt;j\"><value>k</value></data></root>",
      "d &lt; e", NULL},
+    {MT_DOCUMENT_RESX, "<root><data name=\"a\"><value>Open &amp;new</value></data></root>",
+     "Open new", "<root><data name=\"a\"><value>OPEN &amp;NEW</value></data></root>"},
+    {MT_DOCUMENT_RESX, "<root><data name=\"a\"><value>B &amp; _c</value></data></root>",
+     "B &amp; c", NULL},
     {MT_DOCUMENT_STRINGSDICT,
      "<plist><dict><key>a</key><dict><key>NSStringLocalizedFormatKey</key><string>b %#@c@</string>"
      "<key>c</key><dict><key>NSStringFormatSpecTypeKey</key><string>d</string>\n<key>one</key>\n"
