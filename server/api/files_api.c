@@ -95,6 +95,11 @@ static enum mt_status read_format(struct state *state, struct mt_error *err)
         (int)mt_utf8_valid_prefix(dot, strnlen(dot, 20)), dot, mt_document_list_extensions(known));
 }
 
+static const char *extension_of(const struct state *state)
+{
+    return mt_document_extension_of_file(state->file->file_name, state->format);
+}
+
 /* In the order in which LibreTranslate complains. */
 static enum mt_status read_request(struct state *state, const struct mt_request *request,
                                    const char **source, const char **target,
@@ -273,7 +278,7 @@ static enum mt_status reserve_room(const struct mt_request *request, struct stat
                                       .length =
                                           mt_size_max(length, mt_size_min(grown, limit_bytes)),
                                       .limit_bytes = limit_bytes,
-                                      .extension = mt_document_extension(state->format)};
+                                      .extension = extension_of(state)};
     enum mt_status status = mt_file_store_reserve(request->service->files, &room, state->name, err);
     if (!status)
         state->files = request->service->files;
@@ -381,8 +386,7 @@ static enum mt_status store(const struct mt_request *request, const struct mt_te
     const struct state *state = request->state;
     char file_name[MT_FILE_NAME_BYTES];
     mt_file_name_translated(state->file->file_name, state->languages.source,
-                            state->languages.target, mt_document_extension(state->format),
-                            file_name);
+                            state->languages.target, extension_of(state), file_name);
     const struct mt_stored_file file = {
         .bytes = translated->bytes, .length = translated->length, .file_name = file_name};
     return mt_file_store_fill(state->files, state->name, &file, settings->files_lifetime_ms,

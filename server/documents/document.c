@@ -64,11 +64,17 @@ static const struct {
 /* Other extensions of the same formats. */
 static const struct {
     const char *extension, *as;
+    bool stays; /* a program opens a file by the other name no more: with macros, or a template */
 } aliases[] = {
-    {".htm", ".html"},  {".yaml", ".yml"},   {".markdown", ".md"},
-    {".xlf", ".xliff"}, {".xhtml", ".html"}, {".xht", ".html"},
-    {".ott", ".odt"},   {".otp", ".odp"},    {".ots", ".ods"},
+    {".htm", ".html", false},  {".yaml", ".yml", false},   {".markdown", ".md", false},
+    {".xlf", ".xliff", false}, {".xhtml", ".html", false}, {".xht", ".html", false},
+    {".ott", ".odt", false},   {".otp", ".odp", false},    {".ots", ".ods", false},
+    {".docm", ".docx", true},  {".dotx", ".docx", true},   {".dotm", ".docx", true},
+    {".xlsm", ".xlsx", true},  {".xltx", ".xlsx", true},   {".xltm", ".xlsx", true},
+    {".pptm", ".pptx", true},  {".potx", ".pptx", true},   {".potm", ".pptx", true},
+    {".ppsx", ".pptx", true},  {".ppsm", ".pptx", true},
 };
+#define N_ALIASES (sizeof aliases / sizeof *aliases)
 
 const char *mt_document_format_name(enum mt_document_format format)
 {
@@ -115,7 +121,7 @@ bool mt_document_format_of_file(const char *file_name, enum mt_document_format *
     const char *dot = strrchr(file_name, '.');
     if (!dot)
         return false;
-    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+    for (size_t i = 0; i < N_ALIASES; i++)
         if (strcasecmp(dot, aliases[i].extension) == 0)
             dot = aliases[i].as;
     for (size_t i = 0; i < MT_N_DOCUMENT_FORMATS; i++)
@@ -124,6 +130,15 @@ bool mt_document_format_of_file(const char *file_name, enum mt_document_format *
             return true;
         }
     return false;
+}
+
+const char *mt_document_extension_of_file(const char *file_name, enum mt_document_format format)
+{
+    const char *dot = strrchr(file_name, '.');
+    for (size_t i = 0; i < N_ALIASES && dot; i++)
+        if (aliases[i].stays && strcasecmp(dot, aliases[i].extension) == 0)
+            return aliases[i].extension;
+    return formats[format].extension;
 }
 
 bool mt_document_format_of_name(const char *name, enum mt_document_format *out)

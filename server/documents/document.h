@@ -65,6 +65,8 @@ const char *mt_document_list_names(char out[MT_DOCUMENT_LIST_BYTES]);
 
 /* By the extension of a file's name, in any case; .htm is .html, and so on. False: none of them. */
 bool mt_document_format_of_file(const char *file_name, enum mt_document_format *out);
+/* Of a translated file, by the name and the format of its source: ".docx", but ".docm" of one with macros. */
+const char *mt_document_extension_of_file(const char *file_name, enum mt_document_format format);
 /* By mt_document_format_name. */
 bool mt_document_format_of_name(const char *name, enum mt_document_format *out);
 
