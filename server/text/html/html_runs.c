@@ -190,16 +190,21 @@ static struct neighbour look_at(const struct mt_html_pieces *pieces, size_t firs
     return neighbour;
 }
 
+/* A comment or an instruction. */
+static bool is_unseen(const struct mt_html_pieces *pieces, size_t point)
+{
+    char second = pieces->source[pieces->items[point].range.begin + 1];
+    return second == '!' || second == '?';
+}
+
 static struct between look_between(const struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     struct between between = {0};
     for (size_t i = first; i < end; i++) {
         const struct mt_html_piece *piece = &pieces->items[i];
-        bool is_comment =
-            piece->kind == MT_HTML_POINT && (pieces->source[piece->range.begin + 1] == '!' ||
-                                             pieces->source[piece->range.begin + 1] == '?');
         between.has_break = between.has_break || piece->kind == MT_HTML_BREAK;
-        between.has_blank = between.has_blank || (piece->kind == MT_HTML_POINT && !is_comment);
+        between.has_blank =
+            between.has_blank || (piece->kind == MT_HTML_POINT && !is_unseen(pieces, i));
         if (piece->kind != MT_HTML_TEXT)
             continue;
         struct mt_html_walk walk = mt_html_walk(pieces, i);
@@ -263,7 +268,7 @@ static bool stand_apart(const struct mt_html_pieces *pieces, const struct neighb
         return has_blank || !u_islower((UChar32)b->ends.first);
     if (!has_blank)
         return are_two_words(a, b);
-    return are_links || are_titles;
+    return are_links || are_titles || !has_letters;
 }
 
 static bool is_neighbour(const struct mt_html_pieces *pieces, size_t index)
@@ -350,11 +355,12 @@ static bool cut_row(struct mt_html_pieces *pieces, size_t first, size_t end, boo
     return has_cuts;
 }
 
-/* Many links with no words between them are a list, though words stand before or behind it. */
+/* Many links with no words between them are a list, though words stand before or behind it, and
+ * however deep they stand. */
 static void cut_lists(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     size_t links[MANY_LINKS], n = 0; /* the last ones without words between them */
-    for (size_t i = first; i < end; i = mt_html_behind(pieces, i)) {
+    for (size_t i = first; i < end; i++) {
         if (!is_neighbour(pieces, i) || pieces->items[i].tag != GUMBO_TAG_A)
             continue;
         size_t behind = n > 0 ? mt_html_behind(pieces, links[n - 1]) : first;
@@ -366,6 +372,47 @@ static void cut_lists(struct mt_html_pieces *pieces, size_t first, size_t end)
         links[n++] = i;
         for (size_t k = 1; n == MANY_LINKS && k < n; k++)
             cut_between(pieces, mt_html_behind(pieces, links[k - 1]), links[k]);
+        i = pieces->items[i].mate;
+    }
+}
+
+/* With nothing in it, not even a blank, and made to be seen: no mere place in a word. */
+static bool is_separating(const struct mt_html_pieces *pieces, size_t index)
+{
+    const struct mt_html_piece *piece = &pieces->items[index];
+    if (piece->kind == MT_HTML_POINT)
+        return !is_unseen(pieces, index) &&
+               strncasecmp(pieces->source + piece->range.begin, "<wbr", 4) != 0;
+    if (piece->kind != MT_HTML_START || !piece->is_whole || is_phrase_tag(piece->tag))
+        return false;
+    struct mt_html_counts held = mt_html_count(pieces, index, piece->mate);
+    return held.signs + held.blanks + held.words + held.points + held.breaks + held.letters +
+               held.digits ==
+           0;
+}
+
+/* Where two texts would be one but for such an element: "27<span></span>14 min". */
+static void cut_at_separators(struct mt_html_pieces *pieces, size_t first, size_t end)
+{
+    const struct mt_html_ends *last = NULL; /* of the text before */
+    size_t cut = end;                       /* behind the separator since then */
+    for (size_t i = first; i < end; i++) {
+        const struct mt_html_piece *piece = &pieces->items[i];
+        if (piece->kind == MT_HTML_TEXT) {
+            uint32_t before = last ? last->last : 0, behind = piece->ends.first;
+            bool are_digits = u_isdigit((UChar32)before) && u_isdigit((UChar32)behind);
+            if (cut < end && !last->has_blank_behind && !piece->ends.has_blank_before &&
+                (are_digits || is_seam(before, behind)))
+                pieces->items[cut].cuts = true;
+            last = &piece->ends;
+            cut = end;
+        } else if (is_separating(pieces, i)) {
+            i = mt_html_behind(pieces, i) - 1;
+            cut = last ? i + 1 : end;
+        } else if (piece->kind == MT_HTML_BREAK || piece->kind == MT_HTML_WORD) {
+            last = NULL;
+            cut = end;
+        }
     }
 }
 
@@ -383,21 +430,46 @@ static void cut_behind_marks(struct mt_html_pieces *pieces, size_t first, size_t
     }
 }
 
+static size_t count_codes(const struct mt_html_pieces *pieces, size_t first, size_t end)
+{
+    size_t n = 0;
+    for (size_t i = first; i < end; i++) {
+        const struct mt_html_piece *piece = &pieces->items[i];
+        n += piece->kind != MT_HTML_TEXT &&
+             !(piece->kind == MT_HTML_END && piece->mate != MT_NO_MATE);
+    }
+    return n;
+}
+
 static void cut_long_texts(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     size_t n_codes = 0;
     for (size_t i = first, behind; i < end; i = behind) {
         behind = mt_html_behind(pieces, i);
         n_codes = pieces->items[i].cuts ? 0 : n_codes;
-        for (size_t k = i; k < behind; k++) {
-            const struct mt_html_piece *piece = &pieces->items[k];
-            bool closes_pair = piece->kind == MT_HTML_END && piece->mate != MT_NO_MATE;
-            n_codes += piece->kind != MT_HTML_TEXT && !closes_pair;
-        }
+        size_t n_own = count_codes(pieces, i, behind);
+        if (n_own > MANY_CODES && behind > i + 1)
+            cut_long_texts(pieces, i + 1, behind - 1);
+        n_codes += n_own;
         if (n_codes > MANY_CODES && behind < end) {
             pieces->items[behind].cuts = true;
             n_codes = 0;
         }
+    }
+}
+
+/* A pair in which a text ends is around several, and in none of them. */
+static void cut_around_split_pairs(struct mt_html_pieces *pieces, size_t first, size_t end)
+{
+    size_t last = first; /* where the last text begins, of those that are cut so far */
+    for (size_t i = first; i < end; i++) {
+        struct mt_html_piece *piece = &pieces->items[i];
+        last = piece->cuts ? i : last;
+        if (piece->kind != MT_HTML_END || piece->mate == MT_NO_MATE || last <= piece->mate)
+            continue;
+        pieces->items[piece->mate].cuts = true;
+        if (i + 1 < end)
+            pieces->items[i + 1].cuts = true;
     }
 }
 
@@ -406,5 +478,7 @@ void mt_html_cut(struct mt_html_pieces *pieces, size_t first, size_t end)
     cut_row(pieces, first, end, true);
     cut_lists(pieces, first, end);
     cut_behind_marks(pieces, first, end);
+    cut_at_separators(pieces, first, end);
     cut_long_texts(pieces, first, end);
+    cut_around_split_pairs(pieces, first, end);
 }

@@ -20,7 +20,7 @@ bool mt_html_is_note(const struct mt_html_pieces *pieces, size_t first);
  *
  *   <a>Home</a>|<a>About</a>      <span>Hello.</span>|<span>Bye.</span>      <span>O</span><span>nce</span>
  *
- * And, where no pair is open, before one that would have too many codes.
+ * And before one that would have too many codes. A pair in which one ends belongs to none of them.
  */
 void mt_html_cut(struct mt_html_pieces *pieces, size_t first, size_t end);
 

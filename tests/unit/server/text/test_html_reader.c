@@ -140,6 +140,16 @@ static const struct {
      "[{+<a>}g{-</a>} and 2.]"},
     {"By <a>a</a>, <a>b</a>, <a>c</a>, <a>d</a>, <a>e</a> and 2.",
      "[By {+<a>}a{-</a>}, {+<a>}b{-</a>}, {+<a>}c{-</a>}, {+<a>}d{-</a>}, {+<a>}e{-</a>} and 2.]"},
+    {"By <i><a>a</a>, <b><a>b</a></b>, <a>c</a>, <a>d</a>, <a>e</a>, <a>f</a></i> and 2.",
+     "[By] <i><a>[a]</a>, <b><a>[b]</a></b>, <a>[c]</a>, <a>[d]</a>, <a>[e]</a>, <a>[f]</a></i> "
+     "[and 2.]"},
+    /* An element without words between two texts, and in a word. */
+    {"<i><b>on</b> <a>Mar 27</a><span></span>14 min</i>",
+     "<i>[{+<b>}on{-</b>} {+<a>}Mar 27{-</a>}]<span></span>[14 min]</i>"},
+    {"Menu<span></span>Help me, S<span></span>ave 1<b></b>000",
+     "[Menu]<span></span>[Help me, S{.<span></span>}ave 1{.<b></b>}000]"},
+    {"<i>146</i><script>x</script><a>Reply</a> 1<wbr>000<!-- -->000",
+     "<i>[146]</i><script>x</script>[{+<a>}Reply{-</a>} 1{.<wbr>}000{.<!-- -->}000]"},
     /* Entities, and what only looks like one. */
     {"A &amp; B &lt;", "[A & B <]"},
     {"&#65;&#x42;&#0000000000067;", "[ABC]"},
@@ -197,6 +207,7 @@ static const char *const neighbours[] = {
     "<a>[One]</a>, <a>[two]</a>",
     "<a>[Sign in]</a><span>|</span><a>[Register]</a>",
     "<span>[Price]</span><span>[$5]</span>",
+    "<a>[36]</a> <span>[146]<u></u></span>",
     "<span>[Hello.]</span><span>[Bye.]</span>",
     "<span>[Hello.]</span> <span>[Bye.]</span>",
     "<span>[Hello.]</span><span> [Bye.]</span>",
