@@ -151,7 +151,7 @@ static void write_words(const void *context, const char *bytes, size_t length, s
 }
 
 /* Marks by the alignment. Where that leaves an element without words, by the words' order, and where
- * there are too few words, by letters: no element that held letters is empty afterwards. */
+ * there are too few words, by letters: no element that held words is empty afterwards. */
 static enum mt_status place_marks(struct mt_placement_input *input, struct mt_placement *out,
                                   struct mt_error *err)
 {
@@ -168,6 +168,8 @@ static enum mt_status place_marks(struct mt_placement_input *input, struct mt_pl
     }
     if (!is_whole)
         mt_placement_spread(input, out);
+    if (!status)
+        mt_placement_restore(input, out);
     mt_word_links_finish(&guessed);
     return status;
 }

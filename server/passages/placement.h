@@ -35,6 +35,7 @@ struct mt_place {
     size_t begin, end; /* bytes of the target; for a stand-in what it replaces, maybe nothing */
     bool is_inserted;  /* a stand-in or term that no word of the target came from */
     bool is_lost;      /* a term: no place for it */
+    bool is_restored;  /* a span: its source's words are written in place of the target's */
     bool is_raised;    /* a term: its first letter is written as a capital, as a sentence's first */
 };
 
@@ -50,13 +51,18 @@ MT_MUST_CHECK enum mt_status mt_placement_find(const struct mt_placement_input *
                                                struct mt_placement *out, struct mt_error *err);
 void mt_placement_finish(struct mt_placement *placement);
 
-/* Whether each span that held a letter or digit, or a stand-in, holds one. */
+/* Whether each span that held a letter or digit, or a stand-in, holds one: and not, where it had words,
+ * another's digits alone. */
 bool mt_placement_keeps_words(const struct mt_placement_input *input,
                               const struct mt_placement *placement);
 
 /* Where it does not: the spans of each parent that lacks words share its words, or if there are too few
  * its letters, in their order and as they did in the source. */
 void mt_placement_spread(const struct mt_placement_input *input, struct mt_placement *placement);
+
+/* Spans whose words the model has lost, <a>Bug 12</a> that became <a>12</a>, are written with those of
+ * the source (post_edit.h). Not those with marks within. */
+void mt_placement_restore(const struct mt_placement_input *input, struct mt_placement *placement);
 
 /* The links of another translation of the same text: words that it shares with the first, in order,
  * have come from the same. */

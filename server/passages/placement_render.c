@@ -156,6 +156,16 @@ static void write_again(struct renderer *renderer, const struct mt_mark *mark, s
     }
 }
 
+/* The source's words in the place of the target's until `end`. */
+static void write_source(struct renderer *renderer, const struct mt_mark *mark, size_t end)
+{
+    size_t from = renderer->out->length, begin = renderer->at;
+    renderer->write(renderer->context, renderer->input->marked->text.bytes + mark->begin,
+                    mark->end - mark->begin, renderer->out);
+    renderer->at = mt_size_max(begin, end);
+    settle_sentences(renderer, begin, renderer->at, from);
+}
+
 static void write_marks(struct renderer *renderer, size_t parent, size_t end);
 
 static void write_mark(struct renderer *renderer, size_t index, size_t end)
@@ -174,7 +184,10 @@ static void write_mark(struct renderer *renderer, size_t index, size_t end)
         size_t stop = mt_size_min(place->end, end);
         if (mark->kind == MT_MARK_SPAN) {
             size_t from = renderer->out->length;
-            write_marks(renderer, index, stop);
+            if (place->is_restored)
+                write_source(renderer, mark, stop);
+            else
+                write_marks(renderer, index, stop);
             write_again(renderer, mark, from);
             write_string(renderer, mark->closing);
         }

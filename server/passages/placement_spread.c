@@ -2,6 +2,11 @@
 #include "server/passages/placement.h"
 
 #include "base/size.h"
+#include "server/text/post_edit.h"
+
+#include <string.h>
+
+#include <unicode/uchar.h>
 
 static bool has_word(const char *text, size_t begin, size_t end)
 {
@@ -37,20 +42,47 @@ static bool held_words(const struct mt_marked *marked, const struct mt_mark *mar
     return mark->kind == MT_MARK_SPAN && has_word(marked->text.bytes, mark->begin, mark->end);
 }
 
+static bool is_within(const struct mt_marked *marked, size_t mark, size_t span)
+{
+    while (mark != MT_NO_MARK && mark > span)
+        mark = marked->marks[mark].parent;
+    return mark == span;
+}
+
 /* Whether a stand-in or term is within a span, which follows it in the list. */
 static bool holds_code(const struct mt_marked *marked, size_t span)
 {
     const struct mt_mark *own = &marked->marks[span];
     for (size_t i = span + 1; i < marked->n && marked->marks[i].begin <= own->end; i++) {
-        size_t parent = marked->marks[i].parent;
         bool is_code =
             marked->marks[i].kind == MT_MARK_STAND_IN || marked->marks[i].kind == MT_MARK_TERM;
-        while (is_code && parent != MT_NO_MARK && parent > span)
-            parent = marked->marks[parent].parent;
-        if (is_code && parent == span)
+        if (is_code && is_within(marked, i, span))
             return true;
     }
     return false;
+}
+
+static bool has_letter(const char *text, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end; at += mt_utf8_length((unsigned char)text[at]))
+        if (u_isalpha((UChar32)mt_utf8_decode(text + at)))
+            return true;
+    return false;
+}
+
+/* Whether a span of words got nothing but digits that the source has elsewhere: not "20" for "twenty". */
+static bool has_foreign_digits(const struct mt_placement_input *input, const struct mt_mark *mark,
+                               struct mt_place place)
+{
+    const struct mt_text *source = &input->marked->text;
+    if (place.begin >= place.end || !has_letter(source->bytes, mark->begin, mark->end) ||
+        has_letter(input->target, place.begin, place.end))
+        return false;
+    struct mt_range digits = mt_range_trim(input->target, place.begin, place.end);
+    const char *bytes = input->target + digits.begin;
+    size_t n = digits.end - digits.begin;
+    return n > 0 && memmem(source->bytes, source->length, bytes, n) &&
+           !memmem(source->bytes + mark->begin, mark->end - mark->begin, bytes, n);
 }
 
 static bool is_empty(const struct mt_placement_input *input, const struct mt_placement *placement,
@@ -64,6 +96,8 @@ static bool is_empty(const struct mt_placement_input *input, const struct mt_pla
     }
     if (!held_words(input->marked, mark))
         return false;
+    if (has_foreign_digits(input, mark, place))
+        return true;
     for (size_t at = place.begin; at < place.end;
          at += mt_utf8_length((unsigned char)input->target[at]))
         if (is_letter(input, placement, at))
@@ -84,13 +118,15 @@ bool mt_placement_keeps_words(const struct mt_placement_input *input,
 struct shared {
     const char *text;
     const struct mt_placement *placement; /* of the target; NULL: the source */
+    bool has_letters;                     /* no digits count */
 };
 
 /* Whether a letter counts: each one, or with by_words the first of a word. */
 static bool counts(const struct shared *shared, size_t begin, size_t at, bool by_words)
 {
     const char *text = shared->text;
-    bool is_letter = mt_is_word_char(mt_utf8_decode(text + at)) &&
+    uint32_t c = mt_utf8_decode(text + at);
+    bool is_letter = (shared->has_letters ? u_isalpha((UChar32)c) : mt_is_word_char(c)) &&
                      !(shared->placement && is_removed(shared->placement, at));
     return is_letter && !(by_words && at > begin &&
                           mt_is_word_char(mt_utf8_decode(text + mt_previous_char(text, at))));
@@ -121,16 +157,25 @@ static void spread(const struct mt_placement_input *input, struct mt_placement *
                    size_t parent)
 {
     const struct mt_marked *marked = input->marked;
-    const struct shared from = {.text = marked->text.bytes};
-    const struct shared to = {.text = input->target, .placement = placement};
+    struct shared from = {.text = marked->text.bytes, .has_letters = true};
+    struct shared to = {.text = input->target, .placement = placement};
     struct mt_range within = {0, input->target_length}, source = {0, marked->text.length};
     size_t n_children = 0, n_done = 0, n_given = 0;
     if (parent != MT_NO_MARK) {
         within = (struct mt_range){placement->places[parent].begin, placement->places[parent].end};
         source = (struct mt_range){marked->marks[parent].begin, marked->marks[parent].end};
     }
-    for (size_t i = 0; i < marked->n; i++)
-        n_children += marked->marks[i].parent == parent && held_words(marked, &marked->marks[i]);
+    for (size_t i = 0; i < marked->n; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        if (mark->parent != parent || !held_words(marked, mark))
+            continue;
+        n_children++;
+        from.has_letters =
+            from.has_letters && has_letter(marked->text.bytes, mark->begin, mark->end);
+    }
+    to.has_letters = from.has_letters;
+    to.has_letters = from.has_letters =
+        from.has_letters && count_units(&to, within, true) >= n_children;
     bool by_words = count_units(&to, within, true) >= n_children;
     size_t n_source = mt_size_max(1, count_units(&from, source, by_words));
     size_t n_target = count_units(&to, within, by_words), at = within.begin;
@@ -168,4 +213,18 @@ void mt_placement_spread(const struct mt_placement_input *input, struct mt_place
     for (size_t i = 0; i < input->marked->n; i++)
         if (input->marked->marks[i].kind == MT_MARK_SPAN && lacks_words(input, placement, i))
             spread(input, placement, i);
+}
+
+void mt_placement_restore(const struct mt_placement_input *input, struct mt_placement *placement)
+{
+    const struct mt_marked *marked = input->marked;
+    for (size_t i = 0; i < marked->n; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        struct mt_place *own = &placement->places[i];
+        bool has_marks = i + 1 < marked->n && is_within(marked, i + 1, i);
+        if (mark->kind == MT_MARK_SPAN && !has_marks && own->begin < own->end)
+            own->is_restored =
+                mt_has_lost_words(marked->text.bytes + mark->begin, mark->end - mark->begin,
+                                  input->target + own->begin, own->end - own->begin);
+    }
 }

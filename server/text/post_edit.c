@@ -473,6 +473,55 @@ static enum first_letter find_first_letter(const struct edit *edit)
     return FIRST_AS_IT_IS;
 }
 
+/* ---- no words ---- */
+
+static size_t next_digit(const char *text, size_t length, size_t at)
+{
+    while (at < length && !mt_ascii_is_digit(text[at]))
+        at++;
+    return at;
+}
+
+/* One that may stand for a word: "5 $", "5 %", "5 + 3". */
+static bool has_symbol(const char *text, size_t length)
+{
+    for (size_t at = 0; at < length; at += char_length(text + at)) {
+        UChar32 c = (UChar32)mt_utf8_decode(text + at);
+        if (c == '%' || (U_GET_GC_MASK(c) & U_GC_S_MASK))
+            return true;
+    }
+    return false;
+}
+
+/* Other digits, as of an hour or a number in words, are its translation. */
+bool mt_has_lost_words(const char *source, size_t n_source, const char *target, size_t n_target)
+{
+    if (!has_letter(source, (struct mt_range){0, n_source}) ||
+        has_letter(target, (struct mt_range){0, n_target}))
+        return false;
+    size_t k = next_digit(target, n_target, 0), i = next_digit(source, n_source, 0);
+    if (k == n_target)
+        return true;
+    while (i < n_source && k < n_target && source[i] == target[k]) {
+        i = next_digit(source, n_source, i + 1);
+        k = next_digit(target, n_target, k + 1);
+    }
+    return i == n_source && k == n_target && !has_symbol(target, n_target);
+}
+
+/* The source in its place; its digits are where the target's were. */
+static void write_source(struct edit *edit)
+{
+    size_t i = 0;
+    for (size_t at = 0; at < edit->n_target; at++) {
+        if (mt_ascii_is_digit(edit->target[at]))
+            i = next_digit(edit->source, edit->n_source, i);
+        edit->map[at] = edit->out->length + i;
+        i += mt_ascii_is_digit(edit->target[at]);
+    }
+    mt_text_append(edit->out, edit->source, edit->n_source);
+}
+
 /* ---- a sentence ---- */
 
 static enum mt_status write_sentence(struct edit *edit, const UCaseMap *rules,
@@ -511,6 +560,10 @@ static enum mt_status edit_sentence(struct edit *edit, struct mt_error *err)
     UErrorCode code = U_ZERO_ERROR;
     UCaseMap *rules = NULL;
     char *own;
+    if (mt_has_lost_words(edit->source, edit->n_source, edit->target, edit->n_target)) {
+        write_source(edit);
+        return MT_OK;
+    }
     enum mt_status status = spell_names(edit, &own, err);
     if (status)
         return status;

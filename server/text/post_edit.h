@@ -18,6 +18,8 @@
  *   repetition   a single word's translation that is one word over and over, or has one three times
  *                and more in a row: that word once. In sentences it is flagged (guard.h), not
  *                mended
+ *   no words     "May 2017" that became "2017", "Ecuador" that became "++": the source's words, and
+ *                the check says that they are not translated (proofread.h)
  *
  * A sentence that looks as the model was trained on stays as the model wrote it: none of the
  * development set's is changed.
@@ -48,6 +50,10 @@ void mt_write_small(const char *text, size_t length, char *out);
  * or all but the first of the marks that end it. Brackets may be around several sentences: *closing, at first 0, is what the first of them was
  * opened with until it is closed. */
 struct mt_range mt_bare_sentence(const char *text, struct mt_range sentence, uint32_t *closing);
+
+/* Whether a sentence had letters and its translation has none, which no other number accounts for: "100"
+ * may be "a hundred", and "15:00" is "3 p.m.". */
+bool mt_has_lost_words(const char *source, size_t n_source, const char *target, size_t n_target);
 
 struct mt_post_edit_input {
     const struct mt_tokenizer *tokenizer;

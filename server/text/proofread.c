@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "server/text/detect.h"
 #include "server/text/numbers/number_times.h"
+#include "server/text/post_edit.h"
 
 #include <string.h>
 
@@ -200,6 +201,8 @@ static bool has_few_words(const struct mt_proofread_pair *pair)
 static bool is_untranslated(const struct mt_proofreader *reader,
                             const struct mt_proofread_pair *pair)
 {
+    if (mt_has_lost_words(pair->source, pair->n_source, pair->target, pair->n_target))
+        return true;
     if (!is_equal(pair))
         return false;
     return count_foreign_letters(pair, &reader->target_scripts) >= MIN_FOREIGN_LETTERS ||

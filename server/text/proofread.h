@@ -8,7 +8,8 @@
  *                    from (detect.h)
  *   untranslated     the translation is the source, though that has two words or more in small
  *                    letters, or letters of a script that the target language is not written in:
- *                    no name, code, or number, and no label that is the same in both
+ *                    no name, code, or number, and no label that is the same in both; or it has lost
+ *                    all words (post_edit.h)
  *
  * Of 4,455 sentences with right English-German translations (Tatoeba's development set, NTREX-128,
  * PUD, and the two sets in tests/bench/quality) 21 are said to have other numbers, 1 to be

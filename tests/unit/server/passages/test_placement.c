@@ -370,6 +370,80 @@ START_TEST(a_stand_in_among_many_copies_that_came_from_elsewhere_takes_the_first
 }
 END_TEST
 
+/* What became of the digits is known. */
+START_TEST(a_span_whose_words_are_lost_has_those_of_its_source)
+{
+    static const struct {
+        const char *notation, *target, *expected;
+    } rows[] = {
+        {"See <a>Bug 12</a> now", "Siehe 12 nun", "Siehe <a>Bug 12</a> nun"},
+        {"See <a>Bug 12</a>, too", "Siehe 12, auch", "Siehe <a>Bug 12</a>, auch"},
+        {"<a><i>Bug 12</i></a> is", "12 ist", "<a><i>Bug 12</i></a> ist"},
+        {"<a>12</a> cats", "12 Katzen", "<a>12</a> Katzen"},
+        {"<a>Bug 12</a>", "12 Bug", "<a>12 Bug</a>"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mt_placement placement = {0};
+        struct mt_text out = {0};
+        mark(rows[i].notation);
+        const char *from = strstr(marked.text.bytes, "12"), *to = strstr(rows[i].target, "12");
+        size_t source = (size_t)(from - marked.text.bytes), target = (size_t)(to - rows[i].target);
+        struct mt_word_link link = {.source = {.begin = source, .end = source + 2},
+                                    .target = {.begin = target, .end = target + 2},
+                                    .score = 1};
+        struct mt_word_links links = {.items = &link, .n = 1, .capacity = 1};
+        const struct mt_range whole[] = {{0, marked.text.length}, {0, strlen(rows[i].target)}};
+        const struct mt_placement_input input = {.marked = &marked,
+                                                 .target = rows[i].target,
+                                                 .target_length = whole[1].end,
+                                                 .links = &links,
+                                                 .source_sentences = &whole[0],
+                                                 .target_sentences = &whole[1],
+                                                 .n_sentences = 1};
+        ck_assert_int_eq(mt_placement_find(&input, &placement, &err), MT_OK);
+        mt_placement_restore(&input, &placement);
+        ck_assert_int_eq(mt_placement_render(&input, &placement, write_plain, NULL, &out, &err),
+                         MT_OK);
+        ck_assert_str_eq(out.bytes, rows[i].expected);
+        mt_placement_finish(&placement);
+        mt_text_finish(&out);
+        mt_marked_finish(&marked);
+    }
+}
+END_TEST
+
+/* "24" came from "on" or "many", if the alignment is right. */
+START_TEST(a_span_of_words_has_no_other_ones_digits)
+{
+    static const struct {
+        const char *notation;
+        bool keeps;
+    } rows[] = {{"<a>on</a> May 24", false}, {"<a>many</a> cats", true}, {"<a>24</a> cats", true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mt_placement placement = {0};
+        mark(rows[i].notation);
+        struct mt_word_link link = {
+            .source = {.begin = 0, .end = strcspn(rows[i].notation, " ") - 7},
+            .target = {.begin = 0, .end = 2},
+            .score = 1};
+        struct mt_word_links links = {.items = &link, .n = 1, .capacity = 1};
+        const struct mt_range whole[] = {{0, marked.text.length}, {0, 5}};
+        const struct mt_placement_input input = {.marked = &marked,
+                                                 .target = "24 am",
+                                                 .target_length = 5,
+                                                 .links = &links,
+                                                 .source_sentences = &whole[0],
+                                                 .target_sentences = &whole[1],
+                                                 .n_sentences = 1};
+        ck_assert_int_eq(mt_placement_find(&input, &placement, &err), MT_OK);
+        placement.places[0] = (struct mt_place){.begin = 0, .end = 2};
+        ck_assert_int_eq(mt_placement_keeps_words(&input, &placement), rows[i].keeps);
+        mt_placement_finish(&placement);
+        mt_marked_finish(&marked);
+    }
+}
+END_TEST
+
 Suite *suite_placement(void)
 {
     Suite *suite = suite_create("placement");
@@ -380,6 +454,8 @@ Suite *suite_placement(void)
     tcase_add_test(tcase, another_translation_takes_the_links_of_shared_words);
     tcase_add_test(tcase, without_an_alignment_words_keep_their_order);
     tcase_add_test(tcase, spans_without_words_of_their_own_take_what_is_no_others);
+    tcase_add_test(tcase, a_span_of_words_has_no_other_ones_digits);
+    tcase_add_test(tcase, a_span_whose_words_are_lost_has_those_of_its_source);
     tcase_add_test(tcase, a_stand_in_among_many_copies_that_came_from_elsewhere_takes_the_first);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -66,6 +66,16 @@ static const struct {
     {"IT and NATO", "It und Nato", "It und Nato"},
     {"MY iPHONE AND THE OTHER ONE", "Mein iphone", "Mein iPHONE"},
     {"a \xC3\xA4\xC3\x84x.", "ein \xC3\xA4\xC3\xA4X.", "ein \xC3\xA4\xC3\x84x."},
+    /* Words that are lost, and those that are numbers. */
+    {"May 2017", "2017", "May 2017"},
+    {"Bug 16, 76", "1676.", "Bug 16, 76"},
+    {"Ecuador.", "++", "Ecuador."},
+    {"Chapter 5", "...", "Chapter 5"},
+    {"one hundred", "100", "100"},
+    {"3 p.m.", "15:00", "15:00."},
+    {"5 - 3", "5", "5"},
+    {"5 percent", "5 %", "5 %"},
+    {"House 5", "5 \xE5\xAE\xB6", "5 \xE5\xAE\xB6"},
     /* Capitals. */
     {"THE STREET",
      "die Stra\xC3\x9F"
@@ -114,7 +124,7 @@ static const struct {
     {"A 2th", "Ein 2th", "Ein 2th"},
     /* Nothing of it. */
     {"Where is it?", "Wo ist es?", "Wo ist es?"},
-    {"Where is it?", "", ""},
+    {"Where is it?", "", "Where is it?"},
     {"-", "-", "-"},
 };
 
@@ -144,6 +154,29 @@ START_TEST(a_translation_looks_like_its_source)
     ck_assert_int_eq(mt_post_edit(&input, map, &out, &err), MT_OK);
     ck_assert_str_eq(out.bytes, cases[_i].expected);
     check_map(target, map, &out);
+    mt_text_finish(&out);
+}
+END_TEST
+
+/* What came from the digits is where they are now. */
+START_TEST(words_that_were_lost_are_mapped)
+{
+    static const char source[] = "Bug 16 of 76", target[] = "16/76.";
+    const struct mt_range from = {0, sizeof source - 1}, to = {0, sizeof target - 1};
+    struct mt_text out = {0};
+    size_t map[sizeof target];
+    const struct mt_post_edit_input input = {.tokenizer = tokenizer,
+                                             .source = source,
+                                             .target = target,
+                                             .target_length = to.end,
+                                             .source_sentences = &from,
+                                             .target_sentences = &to,
+                                             .n_sentences = 1};
+    ck_assert_int_eq(mt_post_edit(&input, map, &out, &err), MT_OK);
+    ck_assert_str_eq(out.bytes, source);
+    check_map(target, map, &out);
+    ck_assert_uint_eq(map[0], 4);
+    ck_assert_uint_eq(map[3], 10);
     mt_text_finish(&out);
 }
 END_TEST
@@ -251,6 +284,7 @@ Suite *suite_post_edit(void)
     tcase_add_unchecked_fixture(tcase, open_tokenizer, close_tokenizer);
     tcase_add_loop_test(tcase, a_translation_looks_like_its_source, 0,
                         sizeof cases / sizeof cases[0]);
+    tcase_add_test(tcase, words_that_were_lost_are_mapped);
     tcase_add_test(tcase, sentences_are_edited_each_and_mapped);
     tcase_add_loop_test(tcase, brackets_around_sentences_are_not_shown, 0,
                         (int)(sizeof bare_cases / sizeof *bare_cases));
