@@ -2,501 +2,27 @@
  * is the input to the byte; and where it marks each word, each letter shows once, in a marked word or
  * in what is copied, no element is emptied, and nothing that is copied is lost or doubled. And the time
  * that it takes to take one apart and put it together grows with its length, and no faster. */
-#include "tests/unit/server/passages/awkward_text.h"
 #include "tests/unit/server/passages/fake_sentences.h"
+#include "tests/unit/server/passages/text_properties.h"
 
+#include "base/file.h"
 #include "base/sanitized.h"
-#include "config/settings.h"
-#include "model/model.h"
-#include "server/models/served_model.h"
-#include "server/passages/budget.h"
-#include "server/passages/passage.h"
-#include "server/service/service.h"
-#include "server/text/codes/codes_find.h"
-#include "server/text/marked.h"
-#include "server/text/codes/reading.h"
+#include "base/size.h"
 
 #include <check.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unicode/uchar.h>
-#include <unicode/unorm2.h>
-#include <unicode/ustring.h>
 
 #define N_TEXTS 2500      /* of each of four formats */
 #define N_ALL_TEXTS 25000 /* with MT_TEST_FULL=1 */
 #define MAX_SHOWN 40      /* texts that fail, of each test */
 
-static struct mt_model *model;
-static struct mt_splitter *splitter;
-static struct mt_settings settings;
-
-static void open_all(void)
-{
-    static char path[512];
-    const char *root = getenv("MT_SOURCE_DIR");
-    const struct mt_model_options options = {.precision = MT_INT8};
-    struct mt_error err = {0};
-    snprintf(path, sizeof path, "%s/weights/en-de", root ? root : ".");
-    ck_assert_msg(!mt_model_open(path, &options, &model, &err), "%s", err.message);
-    ck_assert_int_eq(mt_splitter_create(&splitter, NULL), MT_OK);
-    ck_assert_int_eq(mt_settings_init(&settings, NULL), MT_OK);
-    settings.max_attention_values = 0; /* the words' order is the alignment */
-}
-
-static void close_all(void)
-{
-    mt_settings_finish(&settings);
-    mt_splitter_destroy(splitter);
-    mt_model_close(model);
-}
-
-/* How a text is translated. */
-struct way {
-    enum awkward_format format;
-    enum mt_split split;
-    bool post_edits;
-};
-
 static const char *const format_names[] = {"plain", "html", "srt", "vtt"};
 static const char *const split_names[] = {
     [MT_SPLIT_ON] = "on", [MT_SPLIT_OFF] = "off", [MT_SPLIT_NEWLINES] = "newlines"};
-
-static enum mt_status read_text(enum awkward_format format, const struct mt_text *text,
-                                struct mt_coded *out, struct mt_error *err)
-{
-    static mt_coded_reader *const readers[] = {mt_read_plain, mt_read_html, mt_read_srt,
-                                               mt_read_vtt};
-    const struct mt_coded_options options = {.max_tags = 10000};
-    *out = (struct mt_coded){0};
-    return readers[format](text->bytes, text->length, &options, out, err);
-}
-
-/* What becomes of a text; or why it could not be translated, which no text may bring about. */
-static struct mt_text translate(const struct way *way, const struct mt_text *text)
-{
-    struct mt_budget budget = {0};
-    struct mt_model_defaults defaults = MT_NO_MODEL_DEFAULTS;
-    const struct mt_service service = {.settings = &settings, .attention_budget = &budget};
-    const struct mt_loaded_model loaded = {.model = model, .label = "", .defaults = &defaults};
-    struct mt_translation_options plain = {
-        .splitter = splitter,
-        .split = way->split,
-        .source_lang = "en",
-        .target_lang = "", /* not known: nothing is written in its notation */
-        .eases_source = way->post_edits,
-    };
-    struct mt_translation_options traced = plain;
-    struct mt_alignment_trace trace;
-    struct mt_passage *passage = NULL;
-    struct mt_coded coded;
-    struct mt_text out = {0};
-    struct mt_error err = {0};
-    enum mt_status status = mt_alignment_trace_begin(&trace, &service, &loaded, &traced, &err);
-    const struct mt_passage_options options = {.plain = &plain,
-                                               .traced = &traced,
-                                               .trace = &trace,
-                                               .protects = true,
-                                               .post_edits = way->post_edits};
-    if (!status && (status = read_text(way->format, text, &coded, &err)))
-        mt_coded_finish(&coded);
-    else if (!status)
-        status = mt_passage_create(model, &coded, &options, &passage, &err);
-    if (!status)
-        status = mt_passage_render(passage, 0, &out, &err);
-    if (status) {
-        mt_text_finish(&out);
-        mt_text_appendf(&out, "status %d: %s", (int)status, err.message);
-    }
-    mt_passage_destroy(passage);
-    mt_alignment_trace_finish(&trace);
-    return out;
-}
-
-/* ---- identity ---- */
-
-/* Why a text fails; NULL: it does not. */
-typedef const char *check_fn(const struct way *way, const struct mt_text *text,
-                             const struct mt_text *out);
-
-static bool is_same_text(const struct mt_text *a, const struct mt_text *b)
-{
-    return a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
-}
-
-/* Signs that the model cannot read as those that it is shown for them. */
-static struct mt_text typewrite(const char *bytes, size_t length)
-{
-    struct mt_text out = {0};
-    mt_text_append(&out, "", 0);
-    for (size_t at = 0, n; at < length; at += n) {
-        const char *as;
-        if (mt_reading_at(mt_model_tokenizer(model), bytes, at, length, &n, &as) == MT_READS_AS)
-            mt_text_append_string(&out, as);
-        else
-            mt_text_append(&out, bytes + at, n);
-    }
-    return out;
-}
-
-/* A letter that is written as one character or as several is the same letter. */
-#define MAX_PARTS 32 /* the longest has 18 */
-static int32_t decompose(uint32_t c, UChar32 parts[MAX_PARTS])
-{
-    UErrorCode code = U_ZERO_ERROR;
-    const UNormalizer2 *forms = unorm2_getNFKDInstance(&code);
-    UChar units[MAX_PARTS];
-    int32_t n = 1, n_units = unorm2_getDecomposition(forms, (UChar32)c, units, MAX_PARTS, &code);
-    parts[0] = (UChar32)c;
-    if (n_units >= 0)
-        u_strToUTF32(parts, MAX_PARTS, &n, units, n_units, &code);
-    ck_assert(U_SUCCESS(code));
-    return n;
-}
-
-/* Blanks and accents apart. */
-static void append_bare(struct mt_text *out, const char *piece)
-{
-    for (const char *at = piece; *at; at += mt_utf8_length((unsigned char)*at)) {
-        UChar32 parts[MAX_PARTS];
-        int32_t n = decompose(mt_utf8_decode(at), parts);
-        for (int32_t i = 0; i < n; i++)
-            if (parts[i] != 0x2581 && u_getCombiningClass(parts[i]) == 0)
-                mt_text_append_char(out, (uint32_t)parts[i]);
-    }
-}
-
-/* What the model reads of it. */
-static struct mt_text spell(const struct mt_text *text)
-{
-    struct mt_text shown = typewrite(text->bytes, text->length), out = {0};
-    struct mt_token_list list;
-    ck_assert_int_eq(mt_tokenize(mt_model_tokenizer(model), shown.bytes, shown.length,
-                                 MT_TOKENIZE_SOURCE, &list, NULL),
-                     MT_OK);
-    mt_text_append(&out, "", 0);
-    for (size_t i = 0; i < list.n; i++)
-        append_bare(&out, list.tokens[i].piece);
-    mt_token_list_finish(&list);
-    mt_text_finish(&shown);
-    return out;
-}
-
-/* To the byte; but what a model wrote is left so where nobody edits it, and where nothing has to be put
- * back into it: then the same for the model. */
-static const char *check_identity(const struct way *way, const struct mt_text *text,
-                                  const struct mt_text *out)
-{
-    bool is_plain = way->format == AWKWARD_PLAIN || way->format == AWKWARD_SRT;
-    if (is_same_text(text, out) || way->post_edits || !is_plain)
-        return is_same_text(text, out) ? NULL : "not the same";
-    struct mt_text before = spell(text), after = spell(out);
-    bool is_same = is_same_text(&before, &after);
-    mt_text_finish(&before);
-    mt_text_finish(&after);
-    return is_same ? NULL : "not the same for the model";
-}
-
-/* ---- marking ---- */
-
-/* Letters and digits of a text, in any order. */
-struct letters {
-    uint32_t items[8192];
-    size_t n;
-};
-
-/* A word that is said again has the capitals that it had first. */
-static void add_letter(struct letters *letters, uint32_t c)
-{
-    UChar32 parts[MAX_PARTS];
-    int32_t n = decompose(c, parts);
-    ck_assert_uint_lt(letters->n + MAX_PARTS, sizeof letters->items / sizeof *letters->items);
-    for (int32_t i = 0; i < n && mt_is_word_char(c); i++)
-        if (mt_is_word_char((uint32_t)parts[i]))
-            letters->items[letters->n++] = (uint32_t)u_foldCase(parts[i], U_FOLD_CASE_DEFAULT);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Whether each letter of a is in b, as often at least. */
-static bool are_within(struct letters *a, struct letters *b)
-{
-    size_t k = 0;
-    qsort(a->items, a->n, sizeof *a->items, by_value);
-    qsort(b->items, b->n, sizeof *b->items, by_value);
-    for (size_t i = 0; i < a->n; i++, k++) {
-        while (k < b->n && b->items[k] < a->items[i])
-            k++;
-        if (k == b->n || b->items[k] != a->items[i])
-            return false;
-    }
-    return true;
-}
-
-/* Without the engine's marks. */
-static struct mt_text strip(const struct mt_text *out)
-{
-    struct mt_text bare = {0};
-    mt_text_append(&bare, "", 0);
-    for (size_t at = 0, n; at < out->length; at += n) {
-        n = mt_utf8_length((unsigned char)out->bytes[at]);
-        bool is_mark = (n == strlen(FAKE_OPENING) && !memcmp(out->bytes + at, FAKE_OPENING, n)) ||
-                       (n == strlen(FAKE_CLOSING) && !memcmp(out->bytes + at, FAKE_CLOSING, n));
-        if (!is_mark)
-            mt_text_append(&bare, out->bytes + at, n);
-    }
-    return bare;
-}
-
-/* A text as words and codes, those in the words among them. */
-static void read_all(enum awkward_format format, const struct mt_text *text, struct mt_coded *out)
-{
-    const struct mt_codes_options options = {
-        .tokenizer = mt_model_tokenizer(model), .source_lang = "en", .protects = true};
-    ck_assert_int_eq(read_text(format, text, out, NULL), MT_OK);
-    for (size_t i = 0; i < out->n; i++)
-        ck_assert_int_eq(mt_codes_find(&out->segments[i], &options, NULL), MT_OK);
-}
-
-/* Letters, and those of them that the model need not see. */
-static void list_letters(const struct mt_coded *coded, struct letters *all,
-                         struct letters *in_codes)
-{
-    for (size_t i = 0; i < coded->n; i++) {
-        const struct mt_coded_segment *segment = &coded->segments[i];
-        size_t covered = 0, code = 0;
-        for (size_t at = 0; at < segment->words.length;) {
-            for (; code < segment->n && segment->codes[code].at.begin <= at; code++)
-                if (segment->codes[code].at.end > covered)
-                    covered = segment->codes[code].at.end;
-            uint32_t c = mt_utf8_decode(segment->words.bytes + at);
-            add_letter(all, c);
-            if (at < covered || !mt_is_readable_word_char(mt_model_tokenizer(model), c))
-                add_letter(in_codes, c);
-            at += mt_utf8_length((unsigned char)segment->words.bytes[at]);
-        }
-    }
-}
-
-static void see_marks(const char *bytes, size_t length, bool *is_marked)
-{
-    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)bytes[at])) {
-        uint32_t c = mt_utf8_decode(bytes + at);
-        if (c == mt_utf8_decode(FAKE_OPENING) || c == mt_utf8_decode(FAKE_CLOSING))
-            *is_marked = c == mt_utf8_decode(FAKE_OPENING);
-    }
-}
-
-/* Letters outside of marked words. A mark may stand outside of an element whose word it marks, where a
- * reader sees no words but a sign. The finder is not asked: it would see the marks. */
-static void list_unmarked(enum awkward_format format, const struct mt_text *out,
-                          struct letters *unmarked)
-{
-    struct mt_coded coded;
-    size_t behind = 0;
-    bool is_marked = false;
-    ck_assert_int_eq(read_text(format, out, &coded, NULL), MT_OK);
-    for (size_t i = 0; i < coded.n; i++) {
-        const struct mt_coded_segment *segment = &coded.segments[i];
-        see_marks(out->bytes + behind, segment->range.begin - behind, &is_marked);
-        for (size_t at = 0, code = 0, n; at < segment->words.length; at += n) {
-            for (; code < segment->n && segment->codes[code].at.begin <= at; code++) {
-                struct mt_range bytes = segment->codes[code].bytes;
-                see_marks(out->bytes + bytes.begin, bytes.end - bytes.begin, &is_marked);
-            }
-            const char *c = segment->words.bytes + at;
-            see_marks(c, n = mt_utf8_length((unsigned char)*c), &is_marked);
-            if (!is_marked)
-                add_letter(unmarked, mt_utf8_decode(c));
-        }
-        behind = segment->range.end;
-    }
-    mt_coded_finish(&coded);
-}
-
-/* How a code stands in the text, or in its words where it covers some. */
-static struct mt_text write_code(const struct mt_coded *coded, size_t segment, size_t index)
-{
-    const struct mt_code *code = &coded->segments[segment].codes[index];
-    const char *words = coded->segments[segment].words.bytes;
-    struct mt_range at = code->at;
-    bool has_bytes = code->bytes.begin < code->bytes.end;
-    const char *bytes = has_bytes ? coded->source + code->bytes.begin : words + at.begin;
-    size_t length = has_bytes ? code->bytes.end - code->bytes.begin : at.end - at.begin;
-    struct mt_range inner = mt_range_trim(bytes, 0, length);
-    struct mt_text out = {0};
-    mt_text_append(&out, "", 0);
-    if (code->kind != MT_CODE_REPEAT) /* written as the word that it repeats */
-        mt_text_append(&out, bytes + inner.begin, inner.end - inner.begin);
-    return out;
-}
-
-static size_t count_copies(const char *at, size_t length, const struct mt_text *code)
-{
-    size_t n = 0;
-    const char *end = at + length;
-    while (code->length > 0 && (at = memmem(at, (size_t)(end - at), code->bytes, code->length))) {
-        at += code->length;
-        n++;
-    }
-    return n;
-}
-
-static size_t count_in_words(const struct mt_coded *coded, const struct mt_text *code)
-{
-    size_t n = 0;
-    struct mt_text needle = typewrite(code->bytes, code->length);
-    for (size_t i = 0; i < coded->n; i++) {
-        const struct mt_text *words = &coded->segments[i].words;
-        struct mt_text all = typewrite(words->bytes, words->length);
-        n += count_copies(all.bytes, all.length, &needle);
-        mt_text_finish(&all);
-    }
-    mt_text_finish(&needle);
-    return n;
-}
-
-/* A word of letters may be another one's, too. */
-static bool is_word(const struct mt_text *code)
-{
-    for (size_t at = 0; at < code->length; at += mt_utf8_length((unsigned char)code->bytes[at]))
-        if (!mt_is_word_char(mt_utf8_decode(code->bytes + at)))
-            return false;
-    return true;
-}
-
-/* At least as often as there are such codes, and no more often than in the text: bytes that are a code
- * in one place may be words in another. */
-static bool is_code_kept(const struct mt_coded *before, const struct mt_coded *after,
-                         const struct mt_text *code, bool is_in_words)
-{
-    size_t n_least = 0, n_most, n;
-    for (size_t i = 0; i < before->n; i++)
-        for (size_t k = 0; k < before->segments[i].n; k++) {
-            struct mt_text other = write_code(before, i, k);
-            n_least += is_same_text(&other, code);
-            mt_text_finish(&other);
-        }
-    if (is_in_words) { /* afterwards perhaps between segments */
-        n_most = count_in_words(before, code);
-        n = count_in_words(after, code);
-        if (n < n_least)
-            n = count_copies(after->source, after->length, code);
-    } else {
-        n_most = count_copies(before->source, before->length, code);
-        n = count_copies(after->source, after->length, code);
-    }
-    return code->length == 0 || (n >= n_least && (n <= n_most || is_word(code)));
-}
-
-static bool are_codes_kept(const struct mt_coded *before, const struct mt_coded *after)
-{
-    bool are_kept = true;
-    for (size_t i = 0; i < before->n && are_kept; i++)
-        for (size_t k = 0; k < before->segments[i].n && are_kept; k++) {
-            const struct mt_code *code = &before->segments[i].codes[k];
-            struct mt_text own = write_code(before, i, k);
-            are_kept = is_code_kept(before, after, &own, code->bytes.begin == code->bytes.end);
-            mt_text_finish(&own);
-        }
-    return are_kept;
-}
-
-/* Whether there is a letter outside of tags and entities. */
-static bool holds_letter(const char *at, const char *end)
-{
-    char closing = '\0';
-    for (; at < end; at += mt_utf8_length((unsigned char)*at)) {
-        if (*at == '<' || *at == '&')
-            closing = *at == '<' ? '>' : ';';
-        else if (*at == closing)
-            closing = '\0';
-        else if (!closing && mt_is_word_char(mt_utf8_decode(at)))
-            return true;
-    }
-    return false;
-}
-
-/* "<p<b>" is one tag, "2 < 3<b>" is not. */
-static bool is_within_tag(const struct mt_text *text, const char *at)
-{
-    while (at > text->bytes && at[-1] != '<' && at[-1] != '>')
-        at--;
-    return at > text->bytes && at[-1] == '<' && mt_is_word_char(mt_utf8_decode(at));
-}
-
-/* How often the two stand there with no letter between them. */
-static size_t count_hollow(const struct mt_text *text, const struct mt_text *opening,
-                           const struct mt_text *closing)
-{
-    size_t n = 0;
-    const char *at = text->bytes, *end = text->bytes + text->length;
-    while ((at = memmem(at, (size_t)(end - at), opening->bytes, opening->length))) {
-        at += opening->length;
-        const char *close = memmem(at, (size_t)(end - at), closing->bytes, closing->length);
-        n += close && !is_within_tag(text, at - opening->length) && !holds_letter(at, close);
-    }
-    return n;
-}
-
-static bool are_elements_kept(const struct mt_coded *coded, const struct mt_text *text,
-                              const struct mt_text *bare)
-{
-    for (size_t i = 0; i < coded->n; i++)
-        for (size_t k = 0; k < coded->segments[i].n; k++) {
-            const struct mt_code *code = &coded->segments[i].codes[k];
-            struct mt_text opening = {0}, closing = {0};
-            if (code->kind != MT_CODE_OPEN || code->mate == MT_NO_MATE)
-                continue;
-            mt_coded_write_code(coded, &coded->segments[i], k, &opening);
-            mt_coded_write_code(coded, &coded->segments[i], code->mate, &closing);
-            bool is_kept =
-                opening.length == 0 || closing.length == 0 ||
-                count_hollow(bare, &opening, &closing) <= count_hollow(text, &opening, &closing);
-            mt_text_finish(&opening);
-            mt_text_finish(&closing);
-            if (!is_kept)
-                return false;
-        }
-    return true;
-}
-
-static const char *check_marks(const struct way *way, const struct mt_text *text,
-                               const struct mt_text *out)
-{
-    static struct letters all, in_codes, all_out, in_codes_out, unmarked;
-    struct mt_coded before, after;
-    struct mt_text bare = strip(out);
-    const char *reason = NULL;
-    all.n = in_codes.n = all_out.n = in_codes_out.n = unmarked.n = 0;
-    read_all(way->format, text, &before);
-    read_all(way->format, &bare, &after);
-    list_letters(&before, &all, &in_codes);
-    list_letters(&after, &all_out, &in_codes_out);
-    list_unmarked(way->format, out, &unmarked);
-    if (strncmp(out->bytes, "status ", strlen("status ")) == 0)
-        reason = "an error";
-    else if (!are_within(&all, &all_out))
-        reason = "a letter is lost";
-    else if (!are_within(&all_out, &all))
-        reason = "a letter is doubled";
-    else if (!are_within(&unmarked, &in_codes))
-        reason = "a word was not translated";
-    else if (!are_codes_kept(&before, &after))
-        reason = "a code is lost or doubled";
-    else if (!are_elements_kept(&before, text, &bare))
-        reason = "an element is emptied";
-    mt_coded_finish(&before);
-    mt_coded_finish(&after);
-    mt_text_finish(&bare);
-    return reason;
-}
 
 /* ---- many texts ---- */
 
@@ -603,6 +129,118 @@ START_TEST(every_text_comes_back_whole)
 }
 END_TEST
 
+/* ---- real pages ---- */
+
+/* Our own, or all of a directory (tests/tools/real_pages.py). */
+static const char *const own_pages[] = {"server/web/index.html", "server/web/docs.html"};
+
+struct page {
+    char path[1024];
+    struct mt_text text;
+    size_t n_failed;
+};
+
+static bool read_page(struct page *page)
+{
+    struct mt_error err;
+    char *bytes;
+    size_t length;
+    ck_assert_msg(!mt_file_read(page->path, (size_t)1 << 28, &bytes, &length, &err), "%s",
+                  err.message);
+    bool is_utf8 = mt_utf8_valid_prefix(bytes, length) == length && !memchr(bytes, '\0', length);
+    page->text = (struct mt_text){0};
+    mt_text_append(&page->text, bytes, length);
+    free(bytes);
+    return is_utf8;
+}
+
+static void fail_page(struct page *page, const char *property, const char *reason,
+                      const struct mt_text *text, const struct mt_text *out)
+{
+    if (page->n_failed++ < MAX_SHOWN)
+        fprintf(stderr, "%s: %s: %s: [%.*s] -> [%.*s]\n", page->path, property, reason,
+                (int)mt_utf8_valid_prefix(text->bytes, mt_size_min(text->length, 3000)),
+                text->bytes, (int)mt_utf8_valid_prefix(out->bytes, mt_size_min(out->length, 3000)),
+                out->bytes);
+}
+
+static void try_identity(struct page *page, bool post_edits)
+{
+    const struct way way = {.format = AWKWARD_HTML, .post_edits = post_edits};
+    fake_answer_with(FAKE_IDENTITY);
+    struct mt_text out = translate(&way, &page->text);
+    size_t at = 0;
+    while (at < out.length && at < page->text.length && out.bytes[at] == page->text.bytes[at])
+        at++;
+    const struct mt_text from = {.bytes = page->text.bytes + at, .length = page->text.length - at};
+    const struct mt_text to = {.bytes = out.bytes + at, .length = out.length - at};
+    if (from.length > 0 || to.length > 0)
+        fail_page(page, "identity", "not the same", &from, &to);
+    mt_text_finish(&out);
+}
+
+/* Of each text by itself: what the checks take grows with the square of its length. */
+static void try_marking(struct page *page)
+{
+    const struct way way = {.format = AWKWARD_HTML};
+    struct mt_coded coded;
+    ck_assert_int_eq(read_text(AWKWARD_HTML, &page->text, &coded, NULL), MT_OK);
+    fake_answer_with(FAKE_MARKING);
+    for (size_t i = 0; i < coded.n; i++) {
+        struct mt_range range = coded.segments[i].range;
+        struct mt_text text = {0};
+        mt_text_append(&text, page->text.bytes + range.begin, range.end - range.begin);
+        if (strstr(text.bytes, FAKE_OPENING) || strstr(text.bytes, FAKE_CLOSING)) {
+            mt_text_finish(&text);
+            continue;
+        }
+        struct mt_text out = translate(&way, &text);
+        const char *reason = check_marks(&way, &text, &out);
+        if (reason)
+            fail_page(page, "marking", reason, &text, &out);
+        mt_text_finish(&text);
+        mt_text_finish(&out);
+    }
+    mt_coded_finish(&coded);
+}
+
+static size_t count_failures(struct page *page)
+{
+    if (!read_page(page))
+        fprintf(stderr, "%s: not read, it is no UTF-8\n", page->path);
+    else {
+        try_identity(page, false);
+        try_identity(page, true);
+        try_marking(page);
+    }
+    mt_text_finish(&page->text);
+    return page->n_failed;
+}
+
+START_TEST(pages_come_back_whole)
+{
+    const char *directory = getenv("MT_TEST_PAGES"), *root = getenv("MT_SOURCE_DIR");
+    struct dirent *entry;
+    size_t n_failed = 0;
+    DIR *list = directory ? opendir(directory) : NULL;
+    ck_assert(list || !directory);
+    for (size_t i = 0; !list && i < sizeof own_pages / sizeof *own_pages; i++) {
+        struct page page = {0};
+        snprintf(page.path, sizeof page.path, "%s/%s", root ? root : ".", own_pages[i]);
+        n_failed += count_failures(&page);
+    }
+    while (list && (entry = readdir(list))) {
+        struct page page = {0};
+        snprintf(page.path, sizeof page.path, "%s/%s", directory, entry->d_name);
+        if (entry->d_name[0] != '.')
+            n_failed += count_failures(&page);
+    }
+    if (list)
+        closedir(list);
+    ck_assert_uint_eq(n_failed, 0);
+}
+END_TEST
+
 /* ---- time ---- */
 
 /* A sanitizer takes ten times as long. */
@@ -676,13 +314,18 @@ Suite *suite_passage_properties(void)
     Suite *suite = suite_create("passage_properties");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
-    tcase_add_unchecked_fixture(all, open_all, close_all);
+    tcase_add_unchecked_fixture(all, text_properties_open, text_properties_close);
     tcase_add_loop_test(all, every_text_comes_back_whole, 0,
                         (int)(sizeof properties / sizeof *properties) * AWKWARD_FORMATS);
     suite_add_tcase(suite, all);
+    TCase *pages = tcase_create("pages");
+    tcase_set_timeout(pages, getenv("MT_TEST_PAGES") ? 3600 : 600);
+    tcase_add_unchecked_fixture(pages, text_properties_open, text_properties_close);
+    tcase_add_test(pages, pages_come_back_whole);
+    suite_add_tcase(suite, pages);
     TCase *time = tcase_create("time");
     tcase_set_timeout(time, 600);
-    tcase_add_unchecked_fixture(time, open_all, close_all);
+    tcase_add_unchecked_fixture(time, text_properties_open, text_properties_close);
     tcase_add_loop_test(time, time_grows_with_the_length, AWKWARD_PLAIN, AWKWARD_HTML + 1);
     suite_add_tcase(suite, time);
     return suite;
