@@ -343,7 +343,8 @@ export class Translator {
             this.forgive();
             retry();
         }});
-        $("#error").replaceChildren(message, again);
+        const isInVain = error.status === 400 || error.status === 413; // The same request is refused again.
+        $("#error").replaceChildren(message, ...(isInVain ? [] : [again]));
         $("#error").classList.remove("calm");
         $("#error").hidden = false;
         this.hasFailed = true;

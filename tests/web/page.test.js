@@ -510,6 +510,7 @@ describe("faults", () => {
             await visit.open({q: "This sentence is longer than forty characters, so it is refused."});
             await page.waitForSelector("#error:not([hidden])");
             await eventually(async () => assert.match(await page.textContent("#error"), /^This text has 64 characters; this server takes 40 at a time\./));
+            assert.equal(await page.getByRole("button", {name: "Try again"}).count(), 0); // in vain
             await page.fill("#source-text", STATION);
             await visit.linked();
             await eventually(async () => assert.equal(await page.isVisible("#error"), false));
