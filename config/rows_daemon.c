@@ -252,6 +252,33 @@ const struct mt_setting mt_rows_daemon[] = {
     },
     {
         .section = "Files",
+        FIELD(max_document_jobs),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 1024,
+        .default_number = 32,
+        .verbs = DAEMON,
+        .doc = "Files that POST /v2/document has accepted and that are not translated yet; a "
+               "further one gets 503 with Retry-After. Each may come to need 6 times "
+               "max_body_bytes, so that 32 take 48 MiB; those that are longer count against "
+               "max_documents, too.",
+    },
+    {
+        .section = "Files",
+        FIELD(document_timeout_ms),
+        .value_name = "MS",
+        .type = MT_SETTING_INTEGER,
+        .low = 1000,
+        .high = 604800000,
+        .default_number = 3600000,
+        .verbs = DAEMON,
+        .doc = "How long the translation of a file may take that POST /v2/document has accepted. "
+               "An hour is enough for a book. As long as one runs, a reload that exchanges the "
+               "default model waits.",
+    },
+    {
+        .section = "Files",
         FIELD(files_lifetime_ms),
         .value_name = "MS",
         .type = MT_SETTING_INTEGER,

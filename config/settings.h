@@ -65,7 +65,7 @@ struct mt_settings {
     char *cors_origins;    /* "*", or those whose pages may read replies */
     /* files */
     bool files_translation;
-    int64_t max_document_bytes, max_documents;
+    int64_t max_document_bytes, max_documents, max_document_jobs, document_timeout_ms;
     int64_t files_lifetime_ms, max_files_bytes;
     char *files_directory;           /* "": in memory */
     char *public_url;                /* "": what the request's Host says */

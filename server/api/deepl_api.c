@@ -14,13 +14,13 @@
 
 /* ---- POST /v2/translate: DeepL's fields become ours ---- */
 
-static enum mt_status refuse_value(const char *name, struct mt_error *err)
+enum mt_status mt_deepl_refuse_value(const char *name, struct mt_error *err)
 {
     return mt_fail(err, MT_INVALID, "Value for '%s' not supported.", name);
 }
 
-static enum mt_status refuse_unsupported(const struct mt_params *params,
-                                         const struct mt_fields *given, struct mt_error *err)
+enum mt_status mt_deepl_refuse_unsupported(const struct mt_params *params,
+                                           const struct mt_fields *given, struct mt_error *err)
 {
     static const char *const names[] = {"glossary_id", "glossary_ids", "style_id",
                                         "custom_instructions", "translation_memory_id"};
@@ -33,7 +33,11 @@ static enum mt_status refuse_unsupported(const struct mt_params *params,
     }
     if (strcmp(given->formality, "more") == 0 || strcmp(given->formality, "less") == 0)
         return mt_fail(err, MT_INVALID, "'formality' is not supported for given 'target_lang'.");
-    return MT_OK;
+    static const char *const formalities[] = {"", "default", "prefer_more", "prefer_less"};
+    for (size_t i = 0; i < sizeof formalities / sizeof *formalities; i++)
+        if (strcmp(given->formality, formalities[i]) == 0)
+            return MT_OK;
+    return mt_deepl_refuse_value("formality", err);
 }
 
 /* In a line, a break would end a sentence. */
@@ -85,21 +89,30 @@ static enum mt_status add_string(struct cJSON *fields, const char *name, const c
                : mt_fail_memory(err, strlen(value), "a field");
 }
 
+enum mt_status mt_deepl_read_languages(const struct mt_service *service,
+                                       const struct mt_fields *given, const char **source,
+                                       const char **target, struct mt_error *err)
+{
+    struct mt_language_pair pair;
+    *source = given->source_lang;
+    *target = given->target_lang;
+    enum mt_status status = mt_languages_check_target(service, NULL, *target, &pair, err);
+    if (status)
+        return status == MT_INVALID ? mt_deepl_refuse_value("target_lang", err) : status;
+    if ((*source)[0] == '\0')
+        *source = "auto";
+    else
+        status = mt_languages_check(service, NULL, *source, *target, &pair, err);
+    return status == MT_INVALID ? mt_deepl_refuse_value("source_lang", err) : status;
+}
+
 static enum mt_status add_languages(const struct mt_service *service, const struct mt_fields *given,
                                     struct cJSON *fields, struct mt_error *err)
 {
-    const char *source = given->source_lang, *target = given->target_lang;
-    struct mt_language_pair pair;
-    enum mt_status status = mt_languages_check_target(service, NULL, target, &pair, err);
-    if (status)
-        return status == MT_INVALID ? refuse_value("target_lang", err) : status;
-    if (source[0] == '\0')
-        source = "auto";
-    else
-        status = mt_languages_check(service, NULL, source, target, &pair, err);
-    if (status)
-        return status == MT_INVALID ? refuse_value("source_lang", err) : status;
-    status = add_string(fields, "source", source, err);
+    const char *source, *target;
+    enum mt_status status = mt_deepl_read_languages(service, given, &source, &target, err);
+    if (!status)
+        status = add_string(fields, "source", source, err);
     return status ? status : add_string(fields, "target", target, err);
 }
 
@@ -108,7 +121,7 @@ static enum mt_status add_splitting(const char *split, struct cJSON *fields, str
     if (strcmp(split, "0") == 0)
         return add_string(fields, "split_sentences", "off", err);
     if (split[0] != '\0' && strcmp(split, "1") != 0 && strcmp(split, "nonewlines") != 0)
-        return refuse_value("split_sentences", err);
+        return mt_deepl_refuse_value("split_sentences", err);
     return add_string(fields, "split_sentences", "on", err);
 }
 
@@ -139,7 +152,7 @@ static enum mt_status add_tag_handling(const struct mt_params *params,
     if (handling[0] == '\0')
         return MT_OK;
     if (strcmp(handling, "html") != 0 && strcmp(handling, "xml") != 0)
-        return refuse_value("tag_handling", err);
+        return mt_deepl_refuse_value("tag_handling", err);
     enum mt_status status = copy_fields(params, names, sizeof names / sizeof *names, fields, err);
     if (!status && !cJSON_AddBoolToObject(fields, "outline_detection", given->outline_detection))
         status = mt_fail_memory(err, sizeof *fields, "a field");
@@ -155,7 +168,7 @@ static enum mt_status add_fields(const struct mt_request *request, struct cJSON 
     enum mt_status status =
         mt_fields_read(params, MT_FIELDS_OF_DEEPL, service->settings, &given, err);
     if (!status)
-        status = refuse_unsupported(params, &given, err);
+        status = mt_deepl_refuse_unsupported(params, &given, err);
     if (!status)
         status = add_tag_handling(params, &given, fields, err);
     if (!status)
@@ -304,7 +317,7 @@ static enum mt_status finish_languages(struct mt_request *request, struct mt_err
         return status;
     bool is_target = strcmp(fields.type, "target") == 0;
     if (fields.type[0] != '\0' && !is_target && strcmp(fields.type, "source") != 0)
-        return refuse_value("type", err);
+        return mt_deepl_refuse_value("type", err);
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_array(&writer);

@@ -23,4 +23,21 @@ extern const struct mt_handler mt_deepl_languages_handler;
 extern const struct mt_handler mt_deepl_usage_handler;
 extern const struct mt_handler mt_deepl_glossary_pairs_handler;
 
+/*
+ * What /v2/document (document_api.h) reads likewise.
+ */
+struct mt_fields;
+struct mt_params;
+/* MT_INVALID names a field of DeepL's that changes translations and is not to be had here. */
+MT_MUST_CHECK enum mt_status mt_deepl_refuse_unsupported(const struct mt_params *params,
+                                                         const struct mt_fields *given,
+                                                         struct mt_error *err);
+/* MT_INVALID. */
+enum mt_status mt_deepl_refuse_value(const char *name, struct mt_error *err);
+/* source_lang, *source "auto" where there is none, and target_lang. MT_INVALID. */
+MT_MUST_CHECK enum mt_status mt_deepl_read_languages(const struct mt_service *service,
+                                                     const struct mt_fields *given,
+                                                     const char **source, const char **target,
+                                                     struct mt_error *err);
+
 #endif

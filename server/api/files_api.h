@@ -21,4 +21,18 @@ extern const struct mt_handler mt_translate_file_handler, mt_download_file_handl
 /* For /frontend/settings: [".txt", ...], and nothing where files are not translated. */
 void mt_files_write_extensions(struct mt_json_writer *writer, const struct mt_settings *settings);
 
+/*
+ * For the other door, document_api.h.
+ */
+struct mt_params_file;
+/* The field "file". MT_INVALID: there is none; MT_LIMIT: it is longer than max_document_bytes. */
+MT_MUST_CHECK enum mt_status mt_files_read_file(const struct mt_request *request,
+                                                const struct mt_params_file **out,
+                                                struct mt_error *err);
+/* Makes the reply one that says so; MT_OK. */
+enum mt_status mt_files_refuse_disabled(struct mt_request *request);
+/* Makes the reply the translated file of that name. MT_NOT_FOUND, MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_files_send(struct mt_request *request, const char *name,
+                                           struct mt_error *err);
+
 #endif

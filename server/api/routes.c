@@ -1,6 +1,7 @@
 #include "server/api/attention_api.h"
 #include "server/api/deepl_api.h"
 #include "server/api/detect_api.h"
+#include "server/api/document_api.h"
 #include "server/api/files_api.h"
 #include "server/api/frontend_api.h"
 #include "server/api/health_api.h"
@@ -42,6 +43,17 @@ const struct mt_route mt_routes[] = {
      .path = "/translate_file",
      .handler = &mt_translate_file_handler,
      .takes_documents = true},
+    {.method = "POST",
+     .path = "/v2/document",
+     .handler = &mt_document_handler,
+     .takes_documents = true},
+    {.method = "GET",
+     .takes_post = true,
+     .takes_delete = true,
+     .path = "/v2/document/",
+     .handler = &mt_document_status_handler,
+     .is_folder = true,
+     .access = MT_ACCESS_KEYED},
     {.method = "GET",
      .path = "/v2/glossary-language-pairs",
      .handler = &mt_deepl_glossary_pairs_handler,

@@ -14,6 +14,7 @@
 #include "server/http/connections.h"
 #include "server/http/descriptors.h"
 #include "server/engine/engine.h"
+#include "server/service/document_jobs.h"
 #include "server/service/file_store.h"
 #include "server/service/generation.h"
 #include "server/service/generations.h"
@@ -75,6 +76,7 @@ struct server {
     struct mt_splitter *splitter;
     struct mt_number_words *number_words;
     struct mt_file_store *files;
+    struct mt_document_jobs *documents;
     struct mt_metrics *metrics;
     struct mt_generations *generations;
     struct mt_text_threads *text_threads;
@@ -139,6 +141,7 @@ static enum mt_status create_generations(struct server *server, struct mt_error 
         .metrics = server->metrics,
         .attention_budget = &server->attention_budget,
         .files = server->files,
+        .documents = server->documents,
         .splitter = server->splitter,
         .number_words = server->number_words,
         .meters = &server->meters,
@@ -320,6 +323,8 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
         remove_leftovers(settings->cache_dir);
     if (!status)
         status = mt_file_store_create(settings->files_directory, &server->files, err);
+    if (!status)
+        status = mt_document_jobs_create(&server->documents, err);
     if (!status && is_sandboxed)
         status = restrict_files(server, settings, err);
     else if (!status && geteuid() == 0)
@@ -361,6 +366,7 @@ static void stop(struct server *server)
     mt_http_destroy(server->http);
     mt_text_threads_destroy(server->text_threads);
     mt_generations_destroy(server->generations);
+    mt_document_jobs_destroy(server->documents);
     mt_file_store_destroy(server->files);
     mt_splitter_destroy(server->splitter);
     mt_number_words_destroy(server->number_words);

@@ -23,6 +23,8 @@ enum mt_fields_of {
     MT_FIELDS_OF_DEEPL = 64,
     MT_FIELDS_OF_DEEPL_LANGUAGES = 128,
     MT_FIELDS_OF_ALIGNMENT = 256, /* what the field of /attention holds */
+    MT_FIELDS_OF_DOCUMENT = 512,
+    MT_FIELDS_OF_DOCUMENT_STATUS = 1024,
 };
 
 /* The values of a request's fields by their names, but for those that code of its own reads. What
@@ -32,9 +34,9 @@ struct mt_fields {
         return_usage, retranslate, search, show_billed_characters, stream;
     int64_t logit_lens, n, next_tokens, precision, sentence;
     double length_penalty;
-    const char *encoding, *formality, *format, *layout, *reduce, *shortlist, *source, *source_lang,
-        *split_sentences, *stream_mode, *tag_handling, *target, *target_lang, *target_prefix,
-        *target_text, *target_vocabulary, *type;
+    const char *document_key, *encoding, *filename, *formality, *format, *layout, *output_format,
+        *reduce, *shortlist, *source, *source_lang, *split_sentences, *stream_mode, *tag_handling,
+        *target, *target_lang, *target_prefix, *target_text, *target_vocabulary, *type;
 };
 
 enum mt_field_type {

@@ -24,7 +24,9 @@ static bool is_method(const struct mt_route *route, const char *method)
 {
     if (strcmp(method, "HEAD") == 0)
         return strcmp(route->method, "GET") == 0;
-    return strcmp(route->method, method) == 0 || (route->takes_post && strcmp(method, "POST") == 0);
+    return strcmp(route->method, method) == 0 ||
+           (route->takes_post && strcmp(method, "POST") == 0) ||
+           (route->takes_delete && strcmp(method, "DELETE") == 0);
 }
 
 static void append(char *list, const char *method)
@@ -57,6 +59,8 @@ void mt_route_find(const struct mt_route *routes, size_t n_routes, const char *m
             append(out->allow, "HEAD");
         if (routes[i].takes_post)
             append(out->allow, "POST");
+        if (routes[i].takes_delete)
+            append(out->allow, "DELETE");
         if (is_method(&routes[i], method))
             out->route = &routes[i];
     }

@@ -25,6 +25,7 @@ enum mt_access_kind {
 struct mt_route {
     const char *method; /* "GET" (HEAD comes with it) or "POST" */
     bool takes_post;    /* as GET does; its body may hold fields, the key among them */
+    bool takes_delete;
     const char *path;
     const struct mt_handler *handler;
     bool is_folder; /* path ends in '/' */

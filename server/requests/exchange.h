@@ -28,6 +28,9 @@
  * DECODING, COLLECTING and ENDING, the models' host at the end of LOADING), and cancel, from the
  * HTTP thread, takes it from LOADING and RESTING to WORKING. From WORKING on the mutex guards it.
  *
+ * A reply that is complete before the work (request.outlives_ns) is sent while the work goes on,
+ * which is in LOADING, DECODING and WORKING as ever; its end is nobody's.
+ *
  * Because the client of a stream can leave before the work has ended, an exchange is freed by the
  * HTTP thread, when it has no connection and is not being worked on.
  */
@@ -90,6 +93,7 @@ struct mt_http {
     bool has_resumed;               /* a connection, of which libmicrohttpd has to be told */
     int64_t drained_ms, lacking_ms; /* when draining began; when accept failed; 0: not so */
     struct mt_exchange_list heads;  /* AT_HEAD */
+    struct mt_exchange_list left;   /* whose clients have their reply, and whose work goes on */
 };
 
 enum mt_exchange_state {
@@ -149,6 +153,7 @@ struct mt_exchange {
     bool is_begun;  /* the handler's release is due */
     bool has_place; /* counted in http->n_documents */
     bool is_http_1_1, keeps_body;
+    bool is_answered;       /* the reply is complete before the work; it does not change any more */
     bool is_vital;          /* the path is: it tells of the server's health, and is not for pages */
     struct mt_address peer; /* the connection's */
     uint64_t address;       /* whom it comes from: client.h */
@@ -162,6 +167,8 @@ struct mt_exchange {
     struct MHD_Connection *connection; /* NULL: it has gone. Headers: see mt_exchange_header */
     struct mt_connection *slot;        /* likewise */
     bool is_suspended;
+    bool is_left; /* its reply was sent, and the work goes on: it is in left */
+    struct mt_exchange *next_left, *previous_left;
 
     struct mt_exchange *next, *previous; /* in heads, or in returned, guarded like that */
     bool is_returned;                    /* it is in there */
@@ -213,6 +220,9 @@ void mt_exchange_complete(struct mt_exchange *exchange, bool is_complete);
 MT_MUST_CHECK enum mt_status mt_exchange_read_timeout(struct mt_exchange *exchange,
                                                       struct mt_error *err);
 
+/* The reply says what went wrong, as mt_reply_failure does. */
+void mt_exchange_fail(struct mt_exchange *exchange, const struct mt_error *err);
+
 /* Parses body and query into request.params, and asks whether the client may. After MT_OK
  * reply.code may be set: refused. */
 MT_MUST_CHECK enum mt_status mt_exchange_read(struct mt_exchange *exchange, struct mt_error *err);
@@ -228,6 +238,9 @@ void mt_exchange_do_at_once(struct mt_exchange *exchange);
 
 /* Hands the received request, whose connection is suspended, to a text thread. */
 void mt_exchange_begin_work(struct mt_exchange *exchange);
+
+/* Asks all for their end whose clients have their reply already. By the HTTP thread. */
+void mt_exchange_cancel_left(struct mt_http *http);
 
 /* Whether it takes so long that the client may leave meanwhile. */
 bool mt_exchange_takes_long(const struct mt_exchange *exchange);
@@ -275,6 +288,10 @@ bool mt_exchange_is_request_id(const char *id);
 
 /* Makes the response of a complete reply; then handler and model are needed no more. */
 void mt_exchange_make_response(struct mt_exchange *exchange);
+
+/* Makes the response of a reply that is complete before the work (handler.h), and empties the
+ * reply. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_exchange_answer(struct mt_exchange *exchange, struct mt_error *err);
 
 /* All but what says that the connection is going to be closed. */
 void mt_exchange_add_headers(const struct mt_exchange *exchange, struct MHD_Response *response);

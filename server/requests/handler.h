@@ -35,7 +35,7 @@ struct mt_translation_part;
 
 struct mt_request {
     const struct mt_service *service;
-    const char *method; /* "GET" for HEAD too */
+    const char *method; /* "GET" for HEAD too, "POST" or "DELETE" */
     const char *path;   /* as routed: "/translate"; whole where the route is a folder */
     struct mt_params params;
     bool is_ending; /* the server is about to stop */
@@ -52,6 +52,11 @@ struct mt_request {
      * with what advance appends; then finish's body as event "result", and [DONE]. What fails after
      * begin is an event "error". */
     bool is_streamed;
+
+    /* Not 0 after the first call of choose: the reply is complete. It leaves at once, with 200, and
+     * the work goes on without the client, for so long at most. Nobody is sent what reply becomes
+     * from then on; release finds there how the work ended. */
+    int64_t outlives_ns;
 
     /* The model of this round, held by the HTTP side: from begin to the next choose, and where that
      * names no other, to release. NULL where there is none. */

@@ -354,8 +354,10 @@ static void follow_end(struct mt_http *http)
         drain(http);
     if (end >= MT_HTTP_CLOSING_IDLE)
         mt_connections_close_idle(http->connections, 100);
-    if (end >= MT_HTTP_CANCELLING)
+    if (end >= MT_HTTP_CANCELLING) {
         mt_connections_cancel_all(http->connections);
+        mt_exchange_cancel_left(http);
+    }
 }
 
 /* -1: for ever. libmicrohttpd before 1.0 does not tell of connections that have been resumed. */

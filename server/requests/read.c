@@ -11,12 +11,26 @@
 #include <string.h>
 #include <strings.h>
 
+/* DeepL has a code of its own for the characters that a key may use. */
+static bool is_quota(const struct mt_exchange *exchange)
+{
+    return exchange->request.access.is_over_quota && exchange->request.reply.dialect == MT_DEEPL;
+}
+
+void mt_exchange_fail(struct mt_exchange *exchange, const struct mt_error *err)
+{
+    if (err->status == MT_THROTTLED && is_quota(exchange))
+        mt_reply_error(&exchange->request.reply, 456, err->message);
+    else
+        mt_reply_failure(&exchange->request.reply, err);
+}
+
 /* What a refusal of access.h needs beside its text. */
 static void describe_refusal(struct mt_exchange *exchange)
 {
     const struct mt_access *access = &exchange->request.access;
     mt_exchange_count_rejection(exchange, access->rejection);
-    if (access->retry_seconds <= 0)
+    if (access->retry_seconds <= 0 || is_quota(exchange))
         return;
     char seconds[24];
     snprintf(seconds, sizeof seconds, "%lld", (long long)access->retry_seconds);
@@ -164,11 +178,6 @@ static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error
     enum mt_status status = mt_access_check(&question, access, err);
     if (!status)
         return MT_OK;
-    if (access->is_over_quota && request->reply.dialect == MT_DEEPL) {
-        mt_exchange_count_rejection(exchange, access->rejection);
-        mt_reply_error(&request->reply, 456, err->message);
-        return MT_OK;
-    }
     describe_refusal(exchange);
     return status;
 }

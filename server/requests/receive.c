@@ -64,21 +64,37 @@ static enum mt_exchange_state state_of(struct mt_exchange *exchange)
     return state;
 }
 
+/* The client has its reply, and the work goes on. */
+static void leave(struct mt_exchange *exchange)
+{
+    struct mt_http *http = exchange->http;
+    MT_LIST_INSERT_BY(&http->left, exchange, NULL, next_left, previous_left);
+    if (atomic_load(&http->end) >= MT_HTTP_CANCELLING)
+        mt_exchange_cancel(exchange, MT_STOP_SERVER);
+}
+
 void mt_exchange_complete(struct mt_exchange *exchange, bool is_complete)
 {
     struct mt_connections *connections = exchange->http->connections;
-    enum mt_exchange_state state = state_of(exchange);
+    pthread_mutex_lock(&exchange->mutex);
+    enum mt_exchange_state state = exchange->state;
+    bool is_answered = exchange->is_answered;
+    pthread_mutex_unlock(&exchange->mutex);
     if (state == MT_AT_HEAD)
         MT_LIST_REMOVE(&exchange->http->heads, exchange);
     bool is_at_work = state >= MT_WORKING && state < MT_SENDING;
-    if (is_at_work && state != MT_ENDING && state != MT_DONE)
+    bool is_left = is_at_work && is_answered && is_complete;
+    if (is_at_work && !is_left && state != MT_ENDING && state != MT_DONE)
         mt_exchange_count_rejection(exchange, MT_REJECTED_CLIENT_GONE);
     mt_exchange_tell_end(exchange, is_complete);
     mt_connections_watch(connections, exchange->slot, NULL);
     mt_connections_enter(connections, exchange->slot, MT_PHASE_IDLE);
     exchange->connection = NULL;
     exchange->slot = NULL;
-    if (is_at_work)
+    exchange->is_left = is_left;
+    if (is_left)
+        leave(exchange);
+    else if (is_at_work)
         mt_exchange_cancel(exchange, MT_STOP_LEFT);
     else
         mt_exchange_free(exchange);
@@ -319,7 +335,9 @@ static void route_request(struct mt_exchange *exchange, const char *method,
             exchange->request.path = path;
         }
         exchange->keeps_body = strcmp(method, "POST") == 0;
-        exchange->request.method = exchange->keeps_body ? "POST" : "GET";
+        exchange->request.method = exchange->keeps_body            ? "POST"
+                                   : strcmp(method, "DELETE") == 0 ? "DELETE"
+                                                                   : "GET";
         return;
     case MT_ROUTE_OPTIONS:
         reply->code = 200;

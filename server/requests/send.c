@@ -147,7 +147,7 @@ static void add_cors(const struct mt_exchange *exchange, struct MHD_Response *re
         {"Access-Control-Expose-Headers",
          "Authorization, Content-Disposition, Retry-After, Server-Timing, Traceparent, "
          "X-Request-ID"},
-        {"Access-Control-Allow-Methods", "GET, POST"},
+        {"Access-Control-Allow-Methods", "GET, POST, DELETE"},
         {"Access-Control-Max-Age", "1728000"},
     };
     const char *origins = exchange->request.service->settings->cors_origins;
@@ -193,7 +193,7 @@ static void add_timing(const struct mt_exchange *exchange, struct MHD_Response *
     MHD_add_response_header(response, "Server-Timing", timing);
 }
 
-void mt_exchange_make_response(struct mt_exchange *exchange)
+static void render(struct mt_exchange *exchange)
 {
     struct mt_reply *reply = &exchange->request.reply;
     assert(reply->code != 0);
@@ -209,7 +209,24 @@ void mt_exchange_make_response(struct mt_exchange *exchange)
         mt_exchange_add_headers(exchange, exchange->response);
         add_timing(exchange, exchange->response);
     }
+}
+
+void mt_exchange_make_response(struct mt_exchange *exchange)
+{
+    render(exchange);
     mt_exchange_settle(exchange);
+}
+
+enum mt_status mt_exchange_answer(struct mt_exchange *exchange, struct mt_error *err)
+{
+    struct mt_reply *reply = &exchange->request.reply;
+    const struct mt_reply empty = {.dialect = reply->dialect,
+                                   .body.limit_bytes = MT_MAX_REPLY_BYTES};
+    reply->code = 200;
+    render(exchange);
+    mt_reply_finish(reply);
+    *reply = empty;
+    return exchange->response ? MT_OK : mt_fail_memory(err, 0, "a reply");
 }
 
 /* ---- back to the HTTP thread ---- */
@@ -240,19 +257,26 @@ static struct mt_exchange *next_returned(struct mt_http *http)
     return exchange;
 }
 
+static void tell_work(struct mt_exchange *exchange);
+
 static void take(struct mt_exchange *exchange)
 {
     struct mt_http *http = exchange->http;
     pthread_mutex_lock(&exchange->mutex);
     bool is_done = exchange->state == MT_DONE;
+    bool is_answered = exchange->is_answered;
     if (is_done)
         exchange->state = MT_SENDING;
     pthread_mutex_unlock(&exchange->mutex);
-    if (is_done && exchange->connection)
+    if ((is_done || is_answered) && exchange->connection)
         mt_connections_watch(http->connections, exchange->slot, NULL);
+    if (is_done && is_answered)
+        tell_work(exchange);
     if (exchange->is_suspended)
         MHD_resume_connection(exchange->connection);
     exchange->is_suspended = false;
+    if (is_done && exchange->is_left)
+        MT_LIST_REMOVE_BY(&http->left, exchange, next_left, previous_left);
     if (is_done && !exchange->connection)
         mt_exchange_free(exchange);
     if (is_done)
@@ -271,19 +295,20 @@ void mt_exchange_take_returned(struct mt_http *http)
 /* What a text thread may be writing while a stream is being sent is not looked at. */
 enum MHD_Result mt_exchange_send(struct mt_exchange *exchange)
 {
-    bool is_stream = exchange->stream.is_open;
+    bool is_early = exchange->stream.is_open || exchange->is_answered;
     const struct mt_reply *reply = &exchange->request.reply;
     struct mt_connections *connections = exchange->http->connections;
     struct MHD_Response *response = exchange->response;
     exchange->response = NULL;
     if (!response)
         return MHD_NO;
-    if ((!is_stream && reply->close) || mt_connection_surplus(exchange->slot) ||
+    if ((!is_early && reply->close) || mt_connection_surplus(exchange->slot) ||
         mt_http_is_draining(exchange->http))
         MHD_add_response_header(response, "Connection", "close");
-    mt_connections_enter(connections, exchange->slot, is_stream ? MT_PHASE_STREAM : MT_PHASE_REPLY);
+    mt_connections_enter(connections, exchange->slot,
+                         exchange->stream.is_open ? MT_PHASE_STREAM : MT_PHASE_REPLY);
     enum MHD_Result result =
-        MHD_queue_response(exchange->connection, is_stream ? 200 : reply->code, response);
+        MHD_queue_response(exchange->connection, is_early ? 200 : reply->code, response);
     MHD_destroy_response(response);
     return result;
 }
@@ -304,6 +329,8 @@ static bool has_answered(const struct mt_exchange *exchange)
 {
     if (exchange->stream.is_open)
         return atomic_load(&exchange->stream.has_pieces);
+    if (exchange->is_answered)
+        return true; /* what fails later is given back then */
     return exchange->state == MT_SENDING && exchange->request.reply.code < 400 &&
            exchange->stop != MT_STOP_LEFT;
 }
@@ -336,6 +363,16 @@ static void log_end(struct mt_exchange *exchange, unsigned code, int64_t total_n
     mt_account_log(&end);
 }
 
+/* How the work ended that was answered before it. What was not translated does not count. */
+static void tell_work(struct mt_exchange *exchange)
+{
+    const struct mt_http_options *options = &exchange->http->options;
+    unsigned code = exchange->request.reply.code;
+    if (code >= 400)
+        mt_access_give_back(&exchange->request.access, options->meters);
+    log_end(exchange, code, mt_now_ns() - exchange->start_ns);
+}
+
 void mt_exchange_tell_end(struct mt_exchange *exchange, bool is_complete)
 {
     const struct mt_http_options *options = &exchange->http->options;
@@ -344,12 +381,13 @@ void mt_exchange_tell_end(struct mt_exchange *exchange, bool is_complete)
     unsigned code = 200;
     pthread_mutex_lock(&exchange->mutex);
     bool has_left = exchange->stop == MT_STOP_LEFT, counts = has_answered(exchange);
+    bool is_early = exchange->stream.is_open || exchange->is_answered;
     pthread_mutex_unlock(&exchange->mutex);
     if (has_left && rejection == MT_N_REJECTIONS)
         rejection = MT_REJECTED_CLIENT_GONE;
     if (!is_complete || has_left)
         code = 499;
-    else if (!exchange->stream.is_open)
+    else if (!is_early)
         code = exchange->request.reply.code;
     if (rejection != MT_N_REJECTIONS)
         mt_metrics_reject(options->metrics, (enum mt_rejection)rejection);

@@ -406,6 +406,12 @@ void mt_exchange_cancel(struct mt_exchange *exchange, enum mt_stop why)
     pthread_mutex_unlock(&exchange->mutex);
 }
 
+void mt_exchange_cancel_left(struct mt_http *http)
+{
+    for (struct mt_exchange *exchange = http->left.first; exchange; exchange = exchange->next_left)
+        mt_exchange_cancel(exchange, MT_STOP_SERVER);
+}
+
 /* ---- the end of the work ---- */
 
 /* Nothing is needed any more but what has to be sent. */
@@ -441,13 +447,14 @@ static void respond(struct mt_exchange *exchange)
         end_stream(exchange);
         return;
     }
-    mt_exchange_make_response(exchange);
+    if (!exchange->is_answered)
+        mt_exchange_make_response(exchange);
     end_work(exchange);
 }
 
 static void respond_failure(struct mt_exchange *exchange, const struct mt_error *err)
 {
-    mt_reply_failure(&exchange->request.reply, err);
+    mt_exchange_fail(exchange, err);
     respond(exchange);
 }
 
@@ -525,13 +532,31 @@ static void load_model(struct mt_exchange *exchange, struct mt_served_model *ser
     respond(exchange);
 }
 
+/* The reply leaves while the work goes on. */
+static enum mt_status answer(struct mt_exchange *exchange, struct mt_error *err)
+{
+    enum mt_status status = mt_exchange_answer(exchange, err);
+    if (status)
+        return status;
+    exchange->timeout_ns = exchange->request.outlives_ns;
+    exchange->deadline_ns = mt_now_ns() + exchange->timeout_ns;
+    pthread_mutex_lock(&exchange->mutex);
+    exchange->is_answered = true;
+    mt_exchange_return(exchange);
+    pthread_mutex_unlock(&exchange->mutex);
+    return MT_OK;
+}
+
 static void next_round(struct mt_exchange *exchange)
 {
     struct mt_request *request = &exchange->request;
     do {
         struct mt_served_model *served;
         struct mt_error err;
-        if (choose(exchange, &served, &err) != MT_OK) {
+        enum mt_status status = choose(exchange, &served, &err);
+        if (!status && request->outlives_ns > 0 && !exchange->is_answered)
+            status = answer(exchange, &err);
+        if (status) {
             respond_failure(exchange, &err);
             return;
         }
@@ -630,7 +655,7 @@ static bool read_request(struct mt_exchange *exchange)
 {
     struct mt_error err;
     if (mt_exchange_read(exchange, &err) != MT_OK)
-        mt_reply_failure(&exchange->request.reply, &err);
+        mt_exchange_fail(exchange, &err);
     return exchange->request.reply.code == 0;
 }
 

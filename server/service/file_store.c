@@ -1,14 +1,13 @@
 #include "server/service/file_store.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "base/size.h"
 #include "server/service/file_directory.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define NAME_RANDOM_BYTES 16
 
@@ -239,22 +238,14 @@ void mt_file_store_sweep(struct mt_file_store *store)
 static enum mt_status make_name(const char *extension, char out[MT_STORED_NAME_BYTES],
                                 struct mt_error *err)
 {
-    static const char digits[] = "0123456789abcdef";
-    unsigned char bits[NAME_RANDOM_BYTES];
-    ssize_t n;
-    do
-        n = getrandom(bits, sizeof bits, 0);
-    while (n < 0 && errno == EINTR);
-    if (n != (ssize_t)sizeof bits)
-        return mt_fail(err, MT_IO, "no random numbers for a file's name: %s",
-                       n < 0 ? strerror(errno) : "too few");
-    for (size_t i = 0; i < sizeof bits; i++) {
-        out[2 * i] = digits[bits[i] >> 4];
-        out[2 * i + 1] = digits[bits[i] & 15];
-    }
-    size_t n_extension = mt_size_min(strlen(extension), MT_STORED_NAME_BYTES - 1 - 2 * sizeof bits);
-    memcpy(out + 2 * sizeof bits, extension, n_extension);
-    out[2 * sizeof bits + n_extension] = '\0';
+    char *end = out + 2 * (size_t)NAME_RANDOM_BYTES;
+    size_t n_extension =
+        mt_size_min(strlen(extension), MT_STORED_NAME_BYTES - 1 - 2 * (size_t)NAME_RANDOM_BYTES);
+    enum mt_status status = mt_random_hex(NAME_RANDOM_BYTES, "a file's name", out, err);
+    if (status)
+        return status;
+    memcpy(end, extension, n_extension);
+    end[n_extension] = '\0';
     return MT_OK;
 }
 

@@ -109,7 +109,10 @@ static uint64_t documents(const struct mt_settings *settings)
 {
     uint64_t each =
         times(COPIES_OF_A_DOCUMENT, (uint64_t)settings->max_document_bytes) + MT_HTML_MAX_BYTES;
-    return settings->files_translation ? times((uint64_t)settings->max_documents, each) : 0;
+    uint64_t small = times(COPIES_OF_A_DOCUMENT, (uint64_t)settings->max_body_bytes);
+    return settings->files_translation ? plus(times((uint64_t)settings->max_documents, each),
+                                              times((uint64_t)settings->max_document_jobs, small))
+                                       : 0;
 }
 
 /* What models_directory's models may take. */

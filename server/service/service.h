@@ -6,6 +6,7 @@
 
 struct mt_budget;
 struct mt_catalog;
+struct mt_document_jobs;
 struct mt_engine;
 struct mt_file_store;
 struct mt_generation;
@@ -32,6 +33,7 @@ struct mt_service {
     struct mt_http *http;
     struct mt_budget *attention_budget; /* numbers in traces of all requests together */
     struct mt_file_store *files;        /* translated ones, until they are fetched */
+    struct mt_document_jobs *documents; /* that are translated while nobody waits */
     struct mt_splitter *splitter;       /* for mt_translation_create, in begin alone */
     struct mt_number_words *number_words;
     struct mt_meters *meters;   /* how much clients have asked for */

@@ -93,7 +93,7 @@ def sample(name):
         return file.read()
 
 
-def upload(daemon, content, name="film.srt", fields=None, headers=None, **options):
+def upload(daemon, content, name="film.srt", fields=None, headers=None, path="/translate_file", **options):
     """As browsers and curl do it. A field of None is left out."""
     content = content.encode() if isinstance(content, str) else content
     boundary = "xYzZY-1234"
@@ -108,7 +108,7 @@ def upload(daemon, content, name="film.srt", fields=None, headers=None, **option
                      f"{value}\r\n").encode()
     body += f"--{boundary}--\r\n".encode()
     headers = {"Content-Type": f"multipart/form-data; boundary={boundary}", **(headers or {})}
-    return daemon.request("POST", "/translate_file", body, headers=headers, **options)
+    return daemon.request("POST", path, body, headers=headers, **options)
 
 
 def path_of(reply):
