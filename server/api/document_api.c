@@ -252,6 +252,10 @@ static enum mt_status write_status(struct mt_request *request, const struct ques
         mt_json_key(&writer, "message"); /* as older clients call it */
         mt_json_string_z(&writer, failure);
     }
+    if (job->state == MT_DOCUMENT_TRANSLATING) {
+        mt_json_key(&writer, "progress");
+        mt_json_number(&writer, job->progress, 4);
+    }
     if (job->seconds_remaining >= 0) {
         mt_json_key(&writer, "seconds_remaining");
         mt_json_integer(&writer, job->seconds_remaining);

@@ -6,6 +6,7 @@
  *                                    file is parsed: one that is damaged fails here
  *   GET, POST /v2/document/ID        {"document_id", "status": "queued", "translating", "done" or
  *                                    "error"}, with "seconds_remaining" where that is known;
+ *                                    translating: "progress", a share from 0 to 1;
  *                                    done: "billed_characters" and what became of the file, as the
  *                                    reply of /translate_file has it; error: "error_message"
  *   GET, POST /v2/document/ID/result the file; 503 while it is not done. After POST it is forgotten

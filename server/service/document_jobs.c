@@ -132,6 +132,13 @@ static int64_t seconds_remaining(const struct mt_document_job *job)
     return (int64_t)(passed * (double)(job->n_all - job->n_done) / (double)job->n_done + 0.5);
 }
 
+static double progress(const struct mt_document_job *job)
+{
+    if (job->state == MT_DOCUMENT_DONE)
+        return 1;
+    return job->n_all > 0 ? (double)job->n_done / (double)job->n_all : 0;
+}
+
 /* ---- from outside ---- */
 
 enum mt_status mt_document_jobs_begin(struct mt_document_jobs *jobs, size_t max_jobs,
@@ -233,6 +240,7 @@ enum mt_status mt_document_jobs_find(struct mt_document_jobs *jobs, const char *
         out->state = job->state;
         out->n_chars = job->n_chars;
         out->seconds_remaining = seconds_remaining(job);
+        out->progress = progress(job);
         copy(&out->failure, &job->failure);
         copy(&out->file_name, &job->file_name);
         copy(&out->report, &job->report);

@@ -69,6 +69,7 @@ struct mt_document_job_status {
     enum mt_document_job_state state;
     size_t n_chars;
     int64_t seconds_remaining; /* -1: not known */
+    double progress;           /* from 0 to 1 */
     struct mt_text failure, file_name, report;
 };
 

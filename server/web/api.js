@@ -34,7 +34,8 @@ async function send(path, options) {
 async function failure(response) {
     let said = "";
     try {
-        said = String((await response.json()).error ?? "");
+        const {error, message} = await response.json(); // message: DeepL's routes
+        said = String(error ?? message ?? "");
     } catch {
         // A proxy's page, perhaps.
     }

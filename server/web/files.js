@@ -10,6 +10,10 @@ import {describeWarning} from "./warnings.js";
 const MOST_LINES = 8;
 const MOST_NUMBERS = 20;
 
+// How long it is until the server is asked again how far a file is.
+const FIRST_PAUSE_MS = 200;
+const MOST_PAUSE_MS = 2000;
+
 // Why texts stayed as they were, by the server's words for one of them.
 const REASONS = {
     "its translation is the text itself": t`The same in both languages`,
@@ -20,8 +24,9 @@ const REASONS = {
 
 // Why there is no translation at all, by the API's words.
 const ERRORS = [
-    [/format not supported: "(.*?)"/, ([, ending], formats) => (ending ? t`Files that end in “${ending}” are not translated. These are: ${formats}` : t`The file's name does not say what it is. These are translated: ${formats}`)],
+    [/file extension: "(.*?)"/, ([, ending], formats) => (ending ? t`Files that end in “${ending}” are not translated. These are: ${formats}` : t`The file's name does not say what it is. These are translated: ${formats}`)],
     [/\d+ bytes, at most \d+|body is longer/, () => t`This file is larger than the server takes.`],
+    [/language are equal/, () => t`This file is in the language already that it is to be translated to.`],
     [/are disabled/, () => t`This server translates no files.`],
     [/save it as (\.\w+)/, ([, ending]) => t`This is another kind of file than its name says: open it, save it as ${ending} and take that.`],
 ];
@@ -31,7 +36,7 @@ function explain({status, said = "", message}, formats) {
     const [pattern, says] = ERRORS.find(([one]) => one.test(said)) ?? [];
     if (pattern)
         return [says(pattern.exec(said), formats.join(", "))];
-    const isOfFile = status === 400 && !/^Invalid request/.test(said);
+    const isOfFile = status === 400 && !/^(Invalid request|Value for)/.test(said);
     return isOfFile ? [t`The server cannot read this file: it is damaged, or not what its name says.`, element("small", {lang: "en", textContent: ` (${said})`})] : [message];
 }
 
@@ -120,11 +125,13 @@ export class Files {
         const begin = async () => {
             if (controller.signal.aborted)
                 return;
-            show("busy", [t`is being translated …`]);
+            const bar = element("progress", {max: 1, value: 0, "aria-label": t`${file.name}: ${t`is being translated …`}`});
+            show("busy", [t`is being translated …`, bar]);
             try {
-                const reply = await translateFile(file, asked, controller.signal);
+                const document = await send(file, asked, controller.signal);
+                const reply = await finished(document, controller.signal, (share) => (bar.value = share)).catch(gone);
                 const done = report(reply, nameOf);
-                const fetchIt = () => download(reply).catch((error) => fail(error.status === 404 ? new api.ApiError(t`The server no longer has this translation: have it made again.`, 404) : error, begin));
+                const fetchIt = () => download(document).catch(gone).catch((error) => fail(error, begin));
                 show("done", done, ...(reply.texts ? [button(t`Save`, fetchIt)] : []));
                 announce(t`${file.name}: ${done[0]}`);
             } catch (error) {
@@ -135,22 +142,47 @@ export class Files {
     }
 }
 
-async function translateFile(file, fields, signal) {
+/** What the server knows the file by from then on. */
+async function send(file, {source, target, model}, signal) {
     try {
         await file.slice(0, 1).arrayBuffer();
     } catch {
         throw new api.ApiError(t`This browser cannot read the file: it may be a folder, or be gone.`, 0);
     }
     const body = new FormData();
-    for (const [name, value] of Object.entries(fields))
+    for (const [name, value] of Object.entries({source_lang: source === "auto" ? "" : source, target_lang: target, ...(model && {model})}))
         body.append(name, value);
     body.append("file", file);
-    return (await api.request("translate_file", {method: "POST", body, signal})).json();
+    return (await api.request("v2/document", {method: "POST", body, signal})).json();
 }
 
-/** The link that the server gives names it as others do: here it lies beside the page. */
-async function download({translatedFileUrl}) {
-    const reply = await api.request(`download_file/${translatedFileUrl.split("/").pop()}`, {});
+const pathOf = ({document_id, document_key}, what = "") => `v2/document/${document_id}${what}?document_key=${document_key}`;
+
+/** The report on the translation when it is there; until then the share that is done is told of. Who no longer waits ends it. */
+async function finished(document, signal, tell) {
+    const stop = () => api.request(pathOf(document), {method: "DELETE"}).catch(() => {});
+    signal.addEventListener("abort", stop);
+    try {
+        for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(1.5 * pause, MOST_PAUSE_MS)) {
+            const reply = await (await api.request(pathOf(document), {signal})).json();
+            if (reply.status === "done")
+                return reply;
+            if (reply.status === "error")
+                throw new api.ApiError(t`The server could not translate this file: try again later.`, 0, reply.error_message);
+            tell(reply.progress ?? 0);
+            await new Promise((resolve) => setTimeout(resolve, pause));
+        }
+    } finally {
+        signal.removeEventListener("abort", stop);
+    }
+}
+
+function gone(error) {
+    throw error.status === 404 ? new api.ApiError(t`The server no longer has this translation: have it made again.`, 404) : error;
+}
+
+async function download(document) {
+    const reply = await api.request(pathOf(document, "/result"), {});
     const [, name] = /filename\*=UTF-8''([^;]+)/.exec(reply.headers.get("Content-Disposition") ?? "") ?? [];
     save(await reply.blob(), name ? decodeURIComponent(name) : "translation");
 }

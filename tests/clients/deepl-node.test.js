@@ -14,6 +14,7 @@ fs.writeFileSync(keys, "a-key-of-the-shop\na-key-of-the-poor chars_per_day=60\n"
 const daemon = await serve("--api-keys-file", keys);
 const options = {serverUrl: daemon.url, maxRetries: 0};
 const client = new deepl.DeepLClient("a-key-of-the-shop", options);
+const poor = new deepl.DeepLClient("a-key-of-the-poor", options);
 
 describe("deepl-node", () => {
     after(async () => {
@@ -70,6 +71,57 @@ describe("deepl-node", () => {
         await refused("'glossary_id' is not supported", "en", "de", {glossary: "g"});
     });
 
+    describe("documents", () => {
+        const input = path.join(folder, "letter.txt");
+        const expected = `${BAHNHOF}\n`;
+        const output = (name) => path.join(folder, name);
+        fs.writeFileSync(input, `${STATION}\n`);
+
+        it("come back as files, streams and bytes", async () => {
+            const status = await client.translateDocument(input, output("a.txt"), null, "de");
+            assert.deepEqual([status.done(), status.billedCharacters, fs.readFileSync(output("a.txt"), "utf8")], [true, STATION.length + 1, expected]);
+            await client.translateDocument(fs.readFileSync(input), output("b.txt"), "en", "de", {filename: input});
+            assert.equal(fs.readFileSync(output("b.txt"), "utf8"), expected);
+            const handle = await client.uploadDocument(fs.createReadStream(input), null, "de", {filename: "test.txt"});
+            await client.isDocumentTranslationComplete(handle);
+            await client.downloadDocument(handle, fs.createWriteStream(output("c.txt"), {flags: "wx"}));
+            assert.equal(fs.readFileSync(output("c.txt"), "utf8"), expected);
+            await assert.rejects(client.getDocumentStatus(handle), /Not found/);
+        });
+
+        it("are asked after step by step", async () => {
+            let handle = await client.uploadDocument(input, null, "de");
+            handle = {documentId: handle.documentId, documentKey: handle.documentKey};
+            for (let status; !status?.done(); ) {
+                status = await client.getDocumentStatus(handle);
+                assert.ok(status.ok());
+            }
+            await client.downloadDocument(handle, output("d.txt"));
+            assert.equal(fs.readFileSync(output("d.txt"), "utf8"), expected);
+        });
+
+        it("are not there before they are done, and then said not to be ready", async () => {
+            const other = await serve("--max-text-chars", "100000");
+            const patient = new deepl.DeepLClient("any", {...options, serverUrl: other.url});
+            const handle = await patient.uploadDocument(Buffer.from(`${STATION}\n\n`.repeat(400)), "en", "de", {filename: "long.txt"});
+            await assert.rejects(patient.downloadDocument(handle, output("e.txt")), deepl.DocumentNotReadyError);
+            await patient.isDocumentTranslationComplete(handle);
+            await patient.downloadDocument(handle, output("f.txt"));
+            assert.equal(fs.readFileSync(output("f.txt"), "utf8"), `${BAHNHOF}\n\n`.repeat(400));
+            assert.equal(await other.stop(), 0, other.log);
+        });
+
+        it("are refused as DeepL refuses them", async () => {
+            let n = 0;
+            const refused = (file, message, ...args) => assert.rejects(client.translateDocument(file, output(`refused-${n++}.txt`), ...args), new RegExp(message));
+            await refused(input, "Source and target language", "de", "de");
+            await refused(input, "formality", null, "de", {formality: "formality"});
+            await refused(Buffer.from("Test"), "nvalid file", null, "de", {filename: "document.invalid"});
+            await assert.rejects(client.getDocumentStatus({documentId: "1234".repeat(8), documentKey: "5678".repeat(16)}), /Not found/);
+            await assert.rejects(poor.translateDocument(Buffer.from(`${STATION}\n`.repeat(3)), output("g.txt"), null, "de", {filename: input}), /Quota for this billing period has been exceeded/);
+        });
+    });
+
     it("lists languages", async () => {
         assert.deepEqual(await client.getSourceLanguages(), [{name: "English", code: "en"}]);
         assert.deepEqual(await client.getTargetLanguages(), [{name: "German", code: "de", supportsFormality: false}]);
@@ -78,7 +130,6 @@ describe("deepl-node", () => {
     it("says what was used", async () => {
         const {character} = await client.getUsage();
         assert.deepEqual([character.count, character.limit], [0, 1e12]);
-        const poor = new deepl.DeepLClient("a-key-of-the-poor", options);
         await poor.translateText([STATION, "I am tired."], "en", "de");
         const usage = (await poor.getUsage()).character;
         assert.deepEqual([usage.count, usage.limit], [STATION.length + 11, 60]);

@@ -101,6 +101,23 @@ describe("a file", () => {
         assert.match(await page.textContent(".file details:last-of-type li"), /in another language than the chosen one: 1 \(sentence 2\)$/);
     });
 
+    visiting("shows how far it is, and ends with who no longer waits for it", async (visit, page) => {
+        await visit.open();
+        let share = 0.25;
+        const ended = [];
+        const status = () => ({json: {document_id: "0", status: "translating", progress: share}});
+        await page.route("**/v2/document/*", (route) => (route.request().method() === "DELETE" ? (ended.push(route.request().url()), route.continue()) : route.fulfill(status())));
+        await choose(page, fileOf("a.txt", "We sing.\n"));
+        const bar = page.getByRole("progressbar", {name: "a.txt: is being translated …"});
+        await eventually(async () => assert.equal(await bar.evaluate((node) => node.value), 0.25));
+        await visit.shot("files-busy");
+        share = 0.5;
+        await eventually(async () => assert.equal(await bar.evaluate((node) => node.value), 0.5));
+        await rows(page, "busy").getByText("Cancel").click();
+        await eventually(() => assert.match(String(ended), /\/v2\/document\/[0-9a-f]{32}\?document_key=[0-9a-f]{64}$/));
+        assert.equal(await page.isVisible(".files"), false);
+    });
+
     visiting("without a text is nothing to save", async (visit, page) => {
         await visit.open();
         await drop(page, ["empty.txt", ""]);
@@ -143,7 +160,7 @@ describe("what cannot be translated", () => {
         const inner = path.join(folder, "inner.txt");
         writeFileSync(inner, "x");
         const [chooser] = await Promise.all([page.waitForEvent("filechooser"), page.click("#file")]);
-        await page.route("**/translate_file", (route) => route.abort());
+        await page.route("**/v2/document", (route) => route.abort());
         await chooser.setFiles(inner);
         await rows(page, "failed").waitFor();
         assert.match(await page.textContent(".file-report"), /^The server does not answer\./);
@@ -155,7 +172,7 @@ describe("what cannot be translated", () => {
 
     visiting("is stopped by who no longer wants it", async (visit, page) => {
         await visit.open();
-        await page.route("**/translate_file", () => {}, {times: 1});
+        await page.route("**/v2/document", () => {}, {times: 1});
         await choose(page, fileOf("a.txt", "We sing.\n"), fileOf("b.txt", "We sing.\n"));
         await eventually(async () => assert.equal(await rows(page, "busy").count(), 2));
         await rows(page, "busy").first().getByText("Cancel").click();
@@ -167,7 +184,7 @@ describe("what cannot be translated", () => {
         await visit.open();
         await choose(page, fileOf("a.txt", "We sing.\n"));
         await rows(page, "done").waitFor();
-        await page.route("**/download_file/*", (route) => route.fulfill({status: 404, body: "{}"}));
+        await page.route("**/v2/document/*/result?*", (route) => route.fulfill({status: 404, body: "{}"}));
         await page.getByText("Save").click();
         await rows(page, "failed").waitFor();
         assert.equal(await page.textContent(".file-report"), "The server no longer has this translation: have it made again.");

@@ -90,11 +90,13 @@ START_TEST(a_document_is_queued_translated_and_fetched)
     ck_assert(mt_document_jobs_advance(jobs, job, 1, 4));
     ck_assert_int_eq(find(&handle, &status), MT_OK);
     ck_assert_int_ge(status.seconds_remaining, 2); /* 0.6 s for each of three */
+    ck_assert(status.progress == 0.25);
     finish(&status);
     end(job, NULL, "\"texts\":4", 60000);
     ck_assert_int_eq(find(&handle, &status), MT_OK);
     ck_assert_int_eq(status.state, MT_DOCUMENT_DONE);
     ck_assert_int_eq(status.seconds_remaining, 0);
+    ck_assert(status.progress == 1);
     ck_assert_str_eq(status.file_name.bytes, "a.txt");
     ck_assert_str_eq(status.report.bytes, "\"texts\":4");
     ck_assert_uint_eq(status.failure.length, 0);

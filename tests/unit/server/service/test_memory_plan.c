@@ -78,9 +78,10 @@ START_TEST(each_limit_moves_its_part_alone)
         {&settings.max_beam_size, MT_MEMORY_QUEUE, MT_MEMORY_QUEUE},
         {&settings.max_attention_values, MT_MEMORY_TRACES, MT_MEMORY_TRACES},
         {&settings.max_files_bytes, MT_MEMORY_FILES, MT_MEMORY_FILES},
-        {&settings.max_body_bytes, MT_MEMORY_BODIES, MT_MEMORY_BODIES},
+        {&settings.max_body_bytes, MT_MEMORY_BODIES, MT_MEMORY_DOCUMENTS},
         {&settings.max_document_bytes, MT_MEMORY_DOCUMENTS, MT_MEMORY_DOCUMENTS},
         {&settings.max_documents, MT_MEMORY_DOCUMENTS, MT_MEMORY_DOCUMENTS},
+        {&settings.max_document_jobs, MT_MEMORY_DOCUMENTS, MT_MEMORY_DOCUMENTS},
         {&settings.max_connections, MT_MEMORY_BODIES, MT_MEMORY_CONNECTIONS},
         {&settings.models_memory, MT_MEMORY_MODELS, MT_MEMORY_MODELS},
     };
