@@ -41,6 +41,7 @@ struct paragraph {
     struct mt_office_token *tokens;
     size_t n, capacity;
     bool is_odd; /* left as it is */
+    bool is_code;
     struct element elements[MAX_ELEMENTS];
     size_t n_elements;
     size_t run_depth; /* 0: in none */
@@ -617,9 +618,12 @@ static enum mt_status end_paragraph(struct reader *reader, const struct mt_xml_t
         p->tokens[p->field].kind = MT_OFFICE_CUT;
     for (size_t i = 0; i < p->n && !status; i++)
         status = mt_text_check(&p->tokens[i].bytes, "a paragraph", reader->err);
-    if (!status && p->is_odd)
+    if (!status && (p->is_code || p->is_odd))
         status = mt_office_leave(reader->document, p->tokens, p->n,
-                                 "its markup is none that can be written again", reader->err);
+                                 p->is_code ? "it is code"
+                                            : "its markup is none that can be written again",
+                                 reader->err);
+    p->is_odd = p->is_odd || p->is_code;
     const struct mt_office_paragraph paragraph = {.prefix = reader->prefix.text,
                                                   .write_run = mt_office_write_text_run,
                                                   .tokens = p->tokens,
@@ -641,9 +645,13 @@ static void take_paragraph_property(struct reader *reader, const struct mt_xml_t
         "mirrorIndents",    "suppressOverlap", "jc",      "textDirection", "textAlignment",
         "textboxTightWrap", "outlineLvl",      "divId",   "cnfStyle",      "rPr",
         "sectPr",           "pPrChange"};
+    /* of pandoc, and as people call theirs */
+    static const char *const code[] = {"SourceCode", "Code", "CodeBlock"};
     struct paragraph *p = current(reader);
     if (strcmp(p->whole_name, "pPr") != 0 || p->run_depth > 0)
         return;
+    if (strcmp(tag->name, "pStyle") == 0)
+        p->is_code = MT_IS_ONE_OF(mt_office_attribute(tag, "val"), code);
     if (strcmp(tag->name, "bidi") == 0 && is_off(tag)) {
         p->other_direction = tag->range;
     } else if (strcmp(tag->name, "bidi") == 0) {
