@@ -3,6 +3,7 @@
 #include "config/settings.h"
 #include "server/http/connections.h"
 #include "server/engine/engine.h"
+#include "server/service/document_jobs.h"
 #include "server/service/file_store.h"
 #include "server/service/generation.h"
 #include "server/service/generations.h"
@@ -69,6 +70,7 @@ static enum mt_status finish_metrics(struct mt_request *request, struct mt_error
         .engine = &engine,
         .connections = &connections,
         .files = &files,
+        .n_document_jobs = mt_document_jobs_count(service->documents),
         .catalog = service->catalog,
         .models = &models,
     };

@@ -526,8 +526,9 @@ static void drain(struct server *server, const sigset_t *signals)
     int64_t start_ms = mt_now_ms();
     struct mt_connection_counts counts;
     mt_http_count(server->http, &counts);
-    mt_log(MT_LOG_INFO, "shutting down: %zu requests in progress, %zu connections", counts.n_active,
-           counts.n_open);
+    size_t n_jobs = mt_document_jobs_count(server->documents);
+    mt_log(MT_LOG_INFO, "shutting down: %zu requests in progress, %zu connections",
+           counts.n_active + n_jobs, counts.n_open);
     for (;;) {
         int64_t waited_ms = mt_now_ms() - start_ms;
         bool has_all = mt_http_drain(server->http); /* before they are counted */

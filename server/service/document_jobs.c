@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/random.h"
+#include "server/service/keys.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -88,23 +89,11 @@ static void forget_old(struct mt_document_jobs *jobs)
     }
 }
 
-/* Takes as long for what is nearly right as for anything else. */
-static bool is_same(const char *secret, const char *given)
-{
-    size_t length = strlen(secret);
-    unsigned difference = 0;
-    if (strlen(given) != length)
-        return false;
-    for (size_t i = 0; i < length; i++)
-        difference |= (unsigned)(secret[i] ^ given[i]);
-    return difference == 0;
-}
-
 static struct mt_document_job *find_in(const struct job_list *list, const char *id, const char *key)
 {
     for (struct mt_document_job *job = list->first; job; job = job->next)
         if (!job->is_removed && strcmp(job->id, id) == 0)
-            return is_same(job->key, key) ? job : NULL;
+            return mt_secret_equals(job->key, key) ? job : NULL;
     return NULL;
 }
 
@@ -266,4 +255,12 @@ enum mt_status mt_document_jobs_remove(struct mt_document_jobs *jobs, const char
         job->is_removed = true;
     pthread_mutex_unlock(&jobs->mutex);
     return is_there ? MT_OK : fail_unknown(err);
+}
+
+size_t mt_document_jobs_count(struct mt_document_jobs *jobs)
+{
+    pthread_mutex_lock(&jobs->mutex);
+    size_t n = jobs->n_running;
+    pthread_mutex_unlock(&jobs->mutex);
+    return n;
 }

@@ -83,4 +83,7 @@ MT_MUST_CHECK enum mt_status mt_document_jobs_find(struct mt_document_jobs *jobs
 MT_MUST_CHECK enum mt_status mt_document_jobs_remove(struct mt_document_jobs *jobs, const char *id,
                                                      const char *key, struct mt_error *err);
 
+/* Those that have not ended. */
+size_t mt_document_jobs_count(struct mt_document_jobs *jobs);
+
 #endif

@@ -230,8 +230,10 @@ static void render_connections(const struct mt_connection_counts *counts, struct
           "Connections refused because their address had its share.", counts->n_refused_of_client);
 }
 
-static void render_files(const struct mt_file_store_counts *counts, struct mt_text *out)
+static void render_files(const struct mt_file_store_counts *counts, size_t n_jobs,
+                         struct mt_text *out)
 {
+    whole(out, "document_jobs", "gauge", "Files that are translated while nobody waits.", n_jobs);
     whole(out, "files_stored", "gauge", "Translated files that can be fetched.", counts->n_files);
     whole(out, "files_stored_bytes", "gauge", "Their bytes.", counts->n_bytes);
 }
@@ -425,6 +427,6 @@ void mt_metrics_render(struct mt_metrics *metrics, const struct mt_metrics_sourc
     if (sources->generations)
         render_generations(sources->generations, out);
     if (sources->files)
-        render_files(sources->files, out);
+        render_files(sources->files, sources->n_document_jobs, out);
     render_process(metrics, out);
 }

@@ -67,6 +67,7 @@ struct mt_metrics_sources {
     const struct mt_connection_counts *connections;
     const struct mt_generations_counts *generations;
     const struct mt_file_store_counts *files;
+    size_t n_document_jobs;
     const struct mt_catalog *catalog; /* its ids are fit for labels */
     const struct mt_model_host_counts *models;
 };

@@ -247,8 +247,10 @@ class Limits(unittest.TestCase):
 class End(unittest.TestCase):
     def test_a_stop_waits_for_the_work(self):
         with Daemon("--drain-timeout-ms", "120000") as daemon:
-            Job(daemon, send(daemon, LONG))
+            Job(daemon, send(daemon, 4 * LONG))
+            self.assertEqual(daemon.metrics()["attentiond_document_jobs"], 1)
             self.assertEqual(daemon.stop(), 0)
+            self.assertRegex(daemon.log, "shutting down: [01] requests in progress, ")
 
     def test_a_stop_does_not_wait_for_ever(self):
         daemon = Daemon("--drain-timeout-ms", "0", expect_exit=1).start()
