@@ -29,7 +29,8 @@
  * HTTP thread, takes it from LOADING and RESTING to WORKING. From WORKING on the mutex guards it.
  *
  * A reply that is complete before the work (request.outlives_ns) is sent while the work goes on,
- * which is in LOADING, DECODING and WORKING as ever; its end is nobody's.
+ * which is in LOADING, DECODING and WORKING as ever; its end is nobody's. Such a request has been
+ * accepted: where the queue is full it is not refused, but WAITING.
  *
  * Because the client of a stream can leave before the work has ended, an exchange is freed by the
  * HTTP thread, when it has no connection and is not being worked on.
@@ -76,13 +77,14 @@ struct mt_http {
     struct mt_connections *connections;
     pthread_t thread;
     bool has_thread;
-    int wakeup_fd;             /* wakes the HTTP thread */
-    atomic_int end;            /* enum mt_http_end; grows */
-    atomic_bool refuses_work;  /* likewise */
-    atomic_bool has_passed;    /* who was on the way when it began to drain has arrived */
-    atomic_size_t n_working;   /* exchanges between RECEIVED and SENDING */
-    atomic_size_t n_documents; /* requests longer than max_body_bytes; max_documents at most */
-    pthread_mutex_t mutex;     /* guards what follows */
+    int wakeup_fd;                  /* wakes the HTTP thread */
+    atomic_int end;                 /* enum mt_http_end; grows */
+    atomic_bool refuses_work;       /* likewise */
+    atomic_bool has_passed;         /* who was on the way when it began to drain has arrived */
+    atomic_size_t n_working;        /* exchanges between RECEIVED and SENDING */
+    atomic_size_t n_left_sentences; /* in the engine, of those whose clients have their reply */
+    atomic_size_t n_documents;      /* requests longer than max_body_bytes; max_documents at most */
+    pthread_mutex_t mutex;          /* guards what follows */
     struct mt_exchange_list returned;
 
     /* The HTTP thread's alone. */
@@ -92,6 +94,7 @@ struct mt_http {
     bool gives_way;
     bool has_resumed;               /* a connection, of which libmicrohttpd has to be told */
     int64_t drained_ms, lacking_ms; /* when draining began; when accept failed; 0: not so */
+    int64_t retried_ms;             /* when those in left were tried again */
     struct mt_exchange_list heads;  /* AT_HEAD */
     struct mt_exchange_list left;   /* whose clients have their reply, and whose work goes on */
 };
@@ -102,6 +105,7 @@ enum mt_exchange_state {
     MT_RECEIVED,   /* libmicrohttpd has to call once more: receive.c */
     MT_WORKING,    /* a text thread or an idle worker has it, or it waits for one */
     MT_LOADING,    /* the round's model is being loaded */
+    MT_WAITING,    /* the queue has no room for the round, which is tried again: the HTTP thread */
     MT_DECODING,   /* the round's sentences are being decoded */
     MT_COLLECTING, /* so they are, and a text thread makes events of what is there */
     MT_RESTING,    /* nothing runs: events have to be sent first */
@@ -178,6 +182,7 @@ struct mt_exchange {
     mt_exchange_step *step; /* what the task does */
     struct mt_job job;
     enum mt_status job_status;
+    size_t n_left_sentences;         /* the job's part of http->n_left_sentences */
     struct mt_served_model *awaited; /* the model that is being loaded */
     struct mt_model_wait wait;
     enum mt_status wait_status;
@@ -239,8 +244,10 @@ void mt_exchange_do_at_once(struct mt_exchange *exchange);
 /* Hands the received request, whose connection is suspended, to a text thread. */
 void mt_exchange_begin_work(struct mt_exchange *exchange);
 
-/* Asks all for their end whose clients have their reply already. By the HTTP thread. */
+/* Of all whose clients have their reply already: asks for their end, or has those that wait for room
+ * in the queue tried again. By the HTTP thread. */
 void mt_exchange_cancel_left(struct mt_http *http);
+void mt_exchange_retry_left(struct mt_http *http);
 
 /* Whether it takes so long that the client may leave meanwhile. */
 bool mt_exchange_takes_long(const struct mt_exchange *exchange);

@@ -32,6 +32,8 @@
 /* Most connections that are accepted before what has been sent on them is read: whether one waits
  * for its client shows only then. */
 #define ACCEPT_BATCH 8
+/* How often work that waits for room in the queue is tried again. */
+#define RETRY_MS 100
 
 enum { WAKEUP = 1, LISTENER = 2, LIBRARY = 4 }; /* bits of mt_connections_wait */
 
@@ -360,6 +362,15 @@ static void follow_end(struct mt_http *http)
     }
 }
 
+static void retry(struct mt_http *http)
+{
+    int64_t now_ms = mt_now_ms();
+    if (!http->left.first || now_ms - http->retried_ms < RETRY_MS)
+        return;
+    http->retried_ms = now_ms;
+    mt_exchange_retry_left(http);
+}
+
 /* -1: for ever. libmicrohttpd before 1.0 does not tell of connections that have been resumed. */
 static int timeout_ms(const struct mt_http *http)
 {
@@ -367,7 +378,7 @@ static int timeout_ms(const struct mt_http *http)
     if (http->has_resumed ||
         (MHD_get_timeout(http->daemon, &library_ms) == MHD_YES && library_ms == 0))
         return 0;
-    return http->lacking_ms > 0 ? LACKING_MS : -1;
+    return http->lacking_ms > 0 ? LACKING_MS : http->left.first ? RETRY_MS : -1;
 }
 
 static void *serve(void *argument)
@@ -385,6 +396,7 @@ static void *serve(void *argument)
         }
         if ((ready & LISTENER) && http->listen_fd >= 0)
             accept_connections(http);
+        retry(http);
         http->has_resumed = false;
         MHD_run(http->daemon);
     }

@@ -265,6 +265,7 @@ static void submit_step(struct mt_exchange *exchange, mt_exchange_step *step, bo
 
 static void begin_request(struct mt_exchange *exchange);
 static void end_loading(struct mt_exchange *exchange);
+static void retry(struct mt_exchange *exchange);
 static void end_job(struct mt_exchange *exchange);
 static void collect(struct mt_exchange *exchange);
 static void end_work(struct mt_exchange *exchange);
@@ -300,6 +301,13 @@ static void on_progress(struct mt_job *job)
     pthread_mutex_unlock(&exchange->mutex);
 }
 
+/* By whoever has the job, which is not in the engine. */
+static void give_share_back(struct mt_exchange *exchange)
+{
+    atomic_fetch_sub(&exchange->http->n_left_sentences, exchange->n_left_sentences);
+    exchange->n_left_sentences = 0;
+}
+
 /* By a worker's thread. While nobody else wants the worker, it puts a short reply together itself:
  * that saves waking another thread. */
 static void job_done(struct mt_job *job, enum mt_status status)
@@ -308,6 +316,7 @@ static void job_done(struct mt_job *job, enum mt_status status)
     bool is_at_once = false;
     pthread_mutex_lock(&exchange->mutex);
     exchange->job_status = status;
+    give_share_back(exchange);
     mt_account_add(&exchange->record.account, job);
     if (exchange->state == MT_COLLECTING) {
         exchange->state = MT_WORKING;
@@ -400,6 +409,9 @@ void mt_exchange_cancel(struct mt_exchange *exchange, enum mt_stop why)
     case MT_RESTING:
         mt_exchange_go_on(exchange);
         break;
+    case MT_WAITING:
+        work_on(exchange, retry, false);
+        break;
     default:
         break;
     }
@@ -410,6 +422,17 @@ void mt_exchange_cancel_left(struct mt_http *http)
 {
     for (struct mt_exchange *exchange = http->left.first; exchange; exchange = exchange->next_left)
         mt_exchange_cancel(exchange, MT_STOP_SERVER);
+}
+
+void mt_exchange_retry_left(struct mt_http *http)
+{
+    for (struct mt_exchange *exchange = http->left.first; exchange;
+         exchange = exchange->next_left) {
+        pthread_mutex_lock(&exchange->mutex);
+        if (exchange->state == MT_WAITING)
+            work_on(exchange, retry, false);
+        pthread_mutex_unlock(&exchange->mutex);
+    }
 }
 
 /* ---- the end of the work ---- */
@@ -484,6 +507,40 @@ static void rest(struct mt_exchange *exchange, bool has_more)
     pthread_mutex_unlock(&exchange->mutex);
 }
 
+/* For whom nobody waits has a quarter of the queue together, which is half of what one client may
+ * have there: those who wait find room. What is larger runs alone. */
+#define LEFT_SHARE 4
+
+static bool take_share(struct mt_exchange *exchange)
+{
+    atomic_size_t *all = &exchange->http->n_left_sentences;
+    size_t n = exchange->request.n_sentences, now = atomic_load(all);
+    size_t limit = (size_t)exchange->request.service->settings->max_queued_sentences / LEFT_SHARE;
+    do {
+        if (now > 0 && now + n > limit)
+            return false;
+    } while (!atomic_compare_exchange_weak(all, &now, now + n));
+    exchange->n_left_sentences = n;
+    return true;
+}
+
+/* As run_job; MT_OK also where the queue has no room yet for a request that was accepted. */
+static enum mt_status run_left_job(struct mt_exchange *exchange, struct mt_error *err)
+{
+    enum mt_status status = MT_BUSY;
+    if (take_share(exchange)) {
+        status = run_job(exchange, err);
+        if (status)
+            give_share_back(exchange);
+    }
+    if (status != MT_BUSY && status != MT_THROTTLED)
+        return status;
+    pthread_mutex_lock(&exchange->mutex);
+    exchange->state = MT_WAITING;
+    pthread_mutex_unlock(&exchange->mutex);
+    return MT_OK;
+}
+
 static void run_sentences(struct mt_exchange *exchange)
 {
     struct mt_request *request = &exchange->request;
@@ -497,7 +554,9 @@ static void run_sentences(struct mt_exchange *exchange)
         rest(exchange, false);
         return;
     }
-    if (run_job(exchange, &err) == MT_OK)
+    enum mt_status status =
+        exchange->is_answered ? run_left_job(exchange, &err) : run_job(exchange, &err);
+    if (!status)
         return;
     if (begins)
         mt_exchange_drop_stream(exchange);
@@ -601,6 +660,15 @@ static void end_loading(struct mt_exchange *exchange)
         return;
     }
     respond(exchange);
+}
+
+/* There may be room now. */
+static void retry(struct mt_exchange *exchange)
+{
+    if (is_too_late(exchange))
+        respond(exchange);
+    else
+        run_sentences(exchange);
 }
 
 /* While sentences are decoded. */

@@ -199,6 +199,14 @@ class Limits(unittest.TestCase):
             again = wait_until(lambda: (lambda reply: reply.status == 200 and reply)(send(daemon, SHORT)), 60 * SLOWNESS)
             Job(daemon, again).wait()
 
+    def test_many_wait_for_each_other_and_leave_room_for_those_who_wait(self):
+        """Each has more sentences than their part of the queue, and all together many times what it holds."""
+        with Daemon("--max-queued-sentences", "512") as daemon:
+            jobs = [Job(daemon, send(daemon, LONG)) for _ in range(12)]
+            while any(job.status in ("queued", "translating") for job in jobs):
+                self.assertEqual(daemon.translate("I am tired.").status, 200)
+            self.assertEqual({job.status for job in jobs}, {"done"})
+
     def test_time(self):
         with Daemon("--document-timeout-ms", "1000") as daemon:
             job = Job(daemon, send(daemon, LONG))
@@ -254,7 +262,7 @@ class End(unittest.TestCase):
 
     def test_a_stop_does_not_wait_for_ever(self):
         daemon = Daemon("--drain-timeout-ms", "0", expect_exit=1).start()
-        for _ in range(8):
+        for _ in range(8):  # some of them wait for room
             Job(daemon, send(daemon, LONG))
         start = time.monotonic()
         self.assertIn(daemon.stop(), (0, 1))  # 0 where all were done
