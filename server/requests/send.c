@@ -257,6 +257,17 @@ static struct mt_exchange *next_returned(struct mt_http *http)
     return exchange;
 }
 
+/* One that is done may have been returned once more since it was taken: for its end, after events. */
+static void take_back(struct mt_exchange *exchange)
+{
+    struct mt_http *http = exchange->http;
+    pthread_mutex_lock(&http->mutex);
+    if (exchange->is_returned)
+        MT_LIST_REMOVE(&http->returned, exchange);
+    exchange->is_returned = false;
+    pthread_mutex_unlock(&http->mutex);
+}
+
 static void tell_work(struct mt_exchange *exchange);
 
 static void take(struct mt_exchange *exchange)
@@ -268,6 +279,8 @@ static void take(struct mt_exchange *exchange)
     if (is_done)
         exchange->state = MT_SENDING;
     pthread_mutex_unlock(&exchange->mutex);
+    if (is_done)
+        take_back(exchange);
     if ((is_done || is_answered) && exchange->connection)
         mt_connections_watch(http->connections, exchange->slot, NULL);
     if (is_done && is_answered)
