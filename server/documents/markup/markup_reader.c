@@ -5,6 +5,7 @@
 #include "server/documents/xml_elements.h"
 #include "server/documents/xml_words.h"
 #include "server/text/html/html_reader.h"
+#include "server/text/html/link_list.h"
 #include "server/text/xml/xml_reader.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ struct element {
     size_t token; /* of a pair: its OPEN */
     size_t looks; /* of a look: how long the paragraph's were before; else NONE */
     size_t begin; /* where it begins */
-    bool is_note;
+    enum mt_markup_role role;
 };
 
 struct paragraph {
@@ -38,7 +39,9 @@ struct paragraph {
     size_t n_elements;
     struct mt_text looks; /* the tags of those that are open */
     size_t look;
-    size_t n_looks; /* that are open */
+    size_t n_looks;            /* that are open */
+    struct mt_link_list links; /* what stands before each, and what closes it: tokens */
+    bool has_words;            /* since the last link began or ended */
     bool is_behind_blank;
     bool takes_words; /* the last token does */
     /* behind the last character that is no blank: the token, the bytes of it, the place in the file */
@@ -124,10 +127,39 @@ static void drop_tokens(struct paragraph *p, size_t n)
     p->takes_words = false;
     while (p->n > n)
         mt_text_finish(&p->tokens[--p->n].bytes);
+    while (p->links.n > 0 && p->links.links[p->links.n - 1].end >= n)
+        p->links.n--;
+}
+
+/* Whether a text may end before the token: no look is around both. */
+static bool is_border(const struct mt_office_token *tokens, size_t index)
+{
+    return tokens[index].outer.begin >= tokens[index - 1].outer.end;
+}
+
+/* What stands between the links of a list belongs to no text. */
+static void cut_lists(struct mt_office_token *tokens, size_t n)
+{
+    for (size_t i = 0, next; i < n; i = next) {
+        next = i + 1;
+        if (!tokens[i].is_item || tokens[i].kind != MT_OFFICE_CLOSE)
+            continue;
+        while (next < n && !tokens[next].is_item)
+            next++;
+        if (next == n || !is_border(tokens, i + 1) || !is_border(tokens, next))
+            continue;
+        for (size_t k = i + 1; k < next; k++)
+            if (tokens[k].kind == MT_OFFICE_WORDS)
+                tokens[k].kind = MT_OFFICE_CUT;
+        tokens[next].kind = MT_OFFICE_CUT;
+        tokens[next].range.end = tokens[next].range.begin = tokens[next].outer.begin;
+        tokens[next].outer = tokens[next].range;
+    }
 }
 
 static enum mt_status add_texts(struct reader *reader, struct mt_office_token *tokens, size_t n)
 {
+    cut_lists(tokens, n);
     const struct mt_office_paragraph paragraph = {.prefix = "", .tokens = tokens, .n = n};
     return mt_office_add_texts(reader->document, &paragraph, reader->err);
 }
@@ -141,6 +173,7 @@ static enum mt_status add_point(struct reader *reader, struct mt_range range, ch
         return status;
     token->form = form;
     p->is_behind_blank = form == 'b' || form == 'e';
+    p->has_words = p->has_words || form == 'w' || form == 'n';
     return MT_OK;
 }
 
@@ -180,6 +213,7 @@ static enum mt_status add_character(struct reader *reader, const char *bytes, si
         return status;
     mt_text_append(&token->bytes, is_gap ? " " : bytes, n);
     p->is_behind_blank = is_gap;
+    p->has_words = p->has_words || mt_is_word_char(mt_utf8_decode(bytes));
     if (!is_gap) {
         p->solid_token = p->n - 1;
         p->solid_length = token->bytes.length;
@@ -279,14 +313,21 @@ static bool has_words(const struct mt_office_token *tokens, size_t n)
     return false;
 }
 
+static bool have_one_look(const struct mt_office_token *tokens, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (tokens[i].look != tokens[0].look)
+            return false;
+    return true;
+}
+
 /* What was read within an element that is still open: its tags stay where they are, and within a look words
  * of one look are a text between them. Words of several stay as they are. */
 static enum mt_status add_inner(struct reader *reader, size_t begin, size_t end, bool is_in_look)
 {
     struct mt_office_token *tokens = current(reader)->tokens + begin;
-    for (size_t i = begin; i < end && is_in_look; i++)
-        if (tokens[i - begin].look != tokens[0].look)
-            return MT_OK;
+    if (is_in_look && !have_one_look(tokens, end - begin))
+        return MT_OK;
     for (size_t i = begin; i < end && is_in_look; i++)
         tokens[i - begin].look = 0;
     return has_words(tokens, end - begin) ? add_texts(reader, tokens, end - begin) : MT_OK;
@@ -427,17 +468,68 @@ static enum mt_status set_looks(struct reader *reader)
                                    reader->err);
 }
 
+static enum mt_status begin_link(struct reader *reader, size_t begin)
+{
+    struct paragraph *p = current(reader);
+    struct mt_office_token *before;
+    p->links.n = p->has_words ? 0 : p->links.n;
+    p->has_words = false;
+    return add_token(reader, MT_OFFICE_NOTHING, (struct mt_range){begin, begin}, &before);
+}
+
+/* open, close: its tokens. */
+static void end_link(struct paragraph *p, size_t open, size_t close)
+{
+    const struct mt_range link = {open - 1, close};
+    bool is_list = p->has_words && mt_link_list_add(&p->links, link, false);
+    p->has_words = false;
+    for (size_t i = 1; is_list && i < p->links.n; i++) {
+        p->tokens[p->links.links[i - 1].end].is_item = true;
+        p->tokens[p->links.links[i].begin].is_item = true;
+    }
+}
+
+/* Whether all that was read in looks that are open can be written without them. */
+static bool can_part(const struct paragraph *p)
+{
+    bool is_in_look = false, can = true;
+    for (size_t i = 0; i < p->n_elements && can; i++) {
+        size_t begin = p->elements[i].token + (p->elements[i].looks == NONE);
+        size_t end = i + 1 < p->n_elements ? p->elements[i + 1].token : p->n;
+        is_in_look = is_in_look || p->elements[i].looks != NONE;
+        can = !is_in_look || begin >= end || have_one_look(p->tokens + begin, end - begin);
+    }
+    return can;
+}
+
+/* A look around a list is around several texts, and stays where it is, or they are one. */
+static enum mt_status part_list(struct reader *reader, size_t begin)
+{
+    struct paragraph *p = current(reader);
+    bool has_items = false;
+    for (size_t i = begin; i < p->n && !has_items; i++)
+        has_items = p->tokens[i].is_item;
+    if (!has_items)
+        return MT_OK;
+    if (can_part(p))
+        return flush(reader);
+    for (size_t i = begin; i < p->n; i++)
+        p->tokens[i].is_item = false;
+    p->links.n = 0;
+    return MT_OK;
+}
+
 static enum mt_status begin_element(struct reader *reader, const struct mt_markup_tag *tag,
                                     size_t depth, enum mt_markup_role role)
 {
     struct paragraph *p = current(reader);
     struct mt_office_token *token;
+    enum mt_status status = role == MT_MARKUP_LINK ? begin_link(reader, tag->range.begin) : MT_OK;
+    if (status)
+        return status;
     struct element *element = &p->elements[p->n_elements++];
-    *element = (struct element){.depth = depth,
-                                .token = p->n,
-                                .looks = NONE,
-                                .begin = tag->range.begin,
-                                .is_note = role == MT_MARKUP_NOTE};
+    *element = (struct element){
+        .depth = depth, .token = p->n, .looks = NONE, .begin = tag->range.begin, .role = role};
     if (role != MT_MARKUP_LOOK)
         return add_token(reader, MT_OFFICE_OPEN, tag->range, &token);
     const struct mt_range look =
@@ -466,8 +558,12 @@ static bool is_note(const struct paragraph *p, size_t open)
 static enum mt_status end_element(struct reader *reader, struct mt_range tag)
 {
     struct paragraph *p = current(reader);
-    const struct element element = p->elements[--p->n_elements];
+    const struct element element = p->elements[p->n_elements - 1];
     struct mt_office_token *token;
+    enum mt_status status = element.looks != NONE ? part_list(reader, element.token) : MT_OK;
+    if (status || p->n_elements == 0)
+        return status;
+    p->n_elements--;
     if (element.looks != NONE) {
         p->looks.length = element.looks;
         p->looks.bytes[p->looks.length] = '\0';
@@ -475,14 +571,18 @@ static enum mt_status end_element(struct reader *reader, struct mt_range tag)
         p->n_looks--;
         for (size_t i = element.token; i < p->n && p->n_looks == 0; i++)
             p->tokens[i].outer = (struct mt_range){element.begin, tag.end};
-        enum mt_status status = set_looks(reader);
+        status = set_looks(reader);
         bool is_icon = element.token == p->n && !reader->markup->look;
         return status || !is_icon
                    ? status
                    : add_point(reader, (struct mt_range){element.begin, tag.end}, '\0');
     }
-    if (!element.is_note || !is_note(p, element.token))
-        return add_token(reader, MT_OFFICE_CLOSE, tag, &token);
+    if (element.role != MT_MARKUP_NOTE || !is_note(p, element.token)) {
+        status = add_token(reader, MT_OFFICE_CLOSE, tag, &token);
+        if (!status && element.role == MT_MARKUP_LINK)
+            end_link(p, element.token, p->n - 1);
+        return status;
+    }
     size_t begin = p->tokens[element.token].range.begin;
     drop_tokens(p, element.token);
     return add_point(reader, (struct mt_range){begin, tag.end}, '\0');
@@ -571,7 +671,8 @@ static enum mt_status take_begin(struct reader *reader, const struct mt_xml_even
         reader->left_depth = depth;
     if (parts)
         return flush(reader);
-    if (is_inside && (role == MT_MARKUP_PAIR || role == MT_MARKUP_NOTE || role == MT_MARKUP_LOOK))
+    if (is_inside && (role == MT_MARKUP_PAIR || role == MT_MARKUP_LINK || role == MT_MARKUP_NOTE ||
+                      role == MT_MARKUP_LOOK))
         return begin_element(reader, tag, depth, role);
     if (is_inside) {
         begin_whole(p, tag, depth, role);

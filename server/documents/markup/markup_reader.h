@@ -19,6 +19,7 @@ enum mt_markup_role {
     MT_MARKUP_TEXT,   /* its content is a text */
     MT_MARKUP_FLOW,   /* its content is texts, which elements part that the table lacks */
     MT_MARKUP_PAIR,   /* stands around words */
+    MT_MARKUP_LINK,   /* the same; many of them are a list (link_list.h), each a text */
     MT_MARKUP_NOTE,   /* the same, but for a number or two letters, which it copies */
     MT_MARKUP_LOOK,   /* says how words look, and may be lost with them */
     MT_MARKUP_POINT,  /* is copied, with the texts in it */

@@ -27,7 +27,7 @@ static const char *const namespaces[][2] = {
 static const struct mt_markup_element elements[] = {
     {"body", MT_MARKUP_FLOW},
     {"title", MT_MARKUP_TEXT},
-    {"a", MT_MARKUP_PAIR},
+    {"a", MT_MARKUP_LINK},
     {"abbr", MT_MARKUP_PAIR},
     {"acronym", MT_MARKUP_PAIR},
     {"b", MT_MARKUP_LOOK},
@@ -123,7 +123,8 @@ static enum mt_markup_role role_of(void *context, const struct mt_markup_tag *ta
     bool is_look = role == MT_MARKUP_LOOK, has_name = value_of(tag, "id")[0] != '\0';
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         has_name = has_name || value_of(tag, values[i].attribute)[0];
-    bool is_inline = is_look || role == MT_MARKUP_PAIR || role == MT_MARKUP_NOTE;
+    bool is_inline =
+        is_look || role == MT_MARKUP_PAIR || role == MT_MARKUP_LINK || role == MT_MARKUP_NOTE;
     if (is_inline && (is_left || is_page))
         return is_page ? MT_MARKUP_COPY : MT_MARKUP_WORD;
     if (is_look && has_name)

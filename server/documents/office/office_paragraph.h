@@ -55,6 +55,7 @@ struct mt_office_token {
     size_t look;           /* of words, and of a point that is verbatim */
     bool is_link;          /* words that look so: no translation may be without them */
     size_t id;             /* of a range: equal for both */
+    bool is_item;          /* of a list, what closes it, and what stands before it */
     size_t mate;           /* set here */
 };
 

@@ -1,6 +1,7 @@
 #include "server/text/html/html_runs.h"
 
 #include "server/text/html/html_text.h"
+#include "server/text/html/link_list.h"
 #include "server/text/marked.h"
 #include "server/text/scripts.h"
 
@@ -18,9 +19,6 @@
 /* Of a note: letters, and characters that are no blanks. */
 #define MAX_NOTE_LETTERS 2
 #define MAX_NOTE_CHARS 6
-
-/* In a list: a sentence may name five places, too. */
-#define MANY_LINKS 6
 
 /* Words in a title, less one. */
 #define MAX_TITLE_BLANKS 4
@@ -355,23 +353,20 @@ static bool cut_row(struct mt_html_pieces *pieces, size_t first, size_t end, boo
     return has_cuts;
 }
 
-/* Many links with no words between them are a list, though words stand before or behind it, and
- * however deep they stand. */
+/* Lists of links, though words stand before or behind them, and however deep they stand. */
 static void cut_lists(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
-    size_t links[MANY_LINKS], n = 0; /* the last ones without words between them */
+    struct mt_link_list list = {0};
     for (size_t i = first; i < end; i++) {
         if (!is_neighbour(pieces, i) || pieces->items[i].tag != GUMBO_TAG_A)
             continue;
-        size_t behind = n > 0 ? mt_html_behind(pieces, links[n - 1]) : first;
+        const struct mt_range link = {i, mt_html_behind(pieces, i)};
+        size_t behind = list.n > 0 ? list.links[list.n - 1].end : first;
         struct mt_html_counts between = mt_html_count(pieces, behind, i);
-        if (between.letters + between.digits + between.words > 0)
-            n = 0;
-        if (n == MANY_LINKS)
-            memmove(links, links + 1, --n * sizeof *links);
-        links[n++] = i;
-        for (size_t k = 1; n == MANY_LINKS && k < n; k++)
-            cut_between(pieces, mt_html_behind(pieces, links[k - 1]), links[k]);
+        bool is_list =
+            mt_link_list_add(&list, link, between.letters + between.digits + between.words > 0);
+        for (size_t k = 1; is_list && k < list.n; k++)
+            cut_between(pieces, list.links[k - 1].end, list.links[k].begin);
         i = pieces->items[i].mate;
     }
 }

@@ -362,6 +362,27 @@ static const struct {
     {"<p>One <i></i> two</p>", "One <0/> two", "a <0/> b", "<p>a <i></i> b</p>"},
     {"<a href=\"x\"><p>Block</p> in a link</a><p>Out</p>", "Block|in a link|Out", "a|b|c",
      "<a href=\"x\"><p>a</p> b</a><p>c</p>"},
+    /* many links are a list, in a look, too, unless links look otherwise */
+    {"<p>By <a>A</a>, <a>B</a>,<a>C</a><a>D</a> <a/>\n<a>E</a> - <a><b>F</b> f</a>.</p>",
+     "By <0>A</0>|<0>B</0>|<0>C</0>|<0>D</0>|<0>E</0>|<0>F<1> f</1></0>.",
+     "Von <0>a</0>|<0>b</0>|<0>c</0>|<0>d</0>|<0>e</0>|<0>f<1> g</1></0>!",
+     "<p>Von <a>a</a>, <a>b</a>,<a>c</a><a>d</a> <a/>\n<a>e</a> - <a><b>f</b> g</a>!</p>"},
+    {"<p>By <u><a>A</a>, <a>B</a>, <a>C</a>, <a>D</a>, <a>E</a>, <a>F</a></u> and <i>us</i></p>",
+     "By |<0>A</0>|<0>B</0>|<0>C</0>|<0>D</0>|<0>E</0>|<0>F</0>|and <0>us</0>",
+     "Von |<0>a</0>|<0>b</0>|<0>c</0>|<0>d</0>|<0>e</0>|<0>f</0>|<0>wir</0> und",
+     "<p>Von <u><a>a</a>, <a>b</a>, <a>c</a>, <a>d</a>, <a>e</a>, <a>f</a></u> <i>wir</i> und</p>"},
+    {"<p><b><a>A</a></b>, <b><a>B</a></b> <b><a>C</a>, <a>D</a></b>, <ins><a>E</a>, <a>F</a></ins> "
+     "x</p>",
+     "<0>A</0>|<0>B</0>|<0>C</0>, <1>D</1>|<0>E</0>|<0>F</0>| x",
+     "<0>a</0>|<0>b</0>|<1>d</1>, <0>c</0>|<0>e</0>|<0>f</0>| y",
+     "<p><a><b>a</b></a>, <a><b>b</b></a> <a><b>d</b></a><b>, </b><a><b>c</b></a>, <ins><a>e</a>, "
+     "<a>f</a></ins> y</p>"},
+    {"<p><u><a>A</a>, <a>B</a>, <a>C</a>, <a>D</a>, <a>E</a>, <a><b>F</b> f</a></u></p>",
+     "<0>A</0>, <1>B</1>, <2>C</2>, <3>D</3>, <4>E</4>, <5>F<6> f</6></5>", "=",
+     "<p><u><a>A</a>, <a>B</a>, <a>C</a>, <a>D</a>, <a>E</a>, <a><b>F</b> f</a></u></p>"},
+    {"<p><a>A</a>, <a>B</a>, <a>C</a>, <a>D</a> and <a>E</a>, <a>F</a></p>",
+     "<0>A</0>, <1>B</1>, <2>C</2>, <3>D</3> and <4>E</4>, <5>F</5>", "=",
+     "<p><a>A</a>, <a>B</a>, <a>C</a>, <a>D</a> and <a>E</a>, <a>F</a></p>"},
 };
 
 /* As a page, and as a chapter. */
