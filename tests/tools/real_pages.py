@@ -65,7 +65,8 @@ def translate(page, model):
 
 def check_untranslated(page, args, folder):
     source = page.read_bytes()
-    marked = re.sub(rb"<html(?=[\s>])", rb'<html translate="no"', source, count=1, flags=re.I)
+    # All of them: some stand in comments for old programs.
+    marked = re.sub(rb"<html(?=[\s>])", rb'<html translate="no"', source, flags=re.I)
     if marked == source:
         marked = b'<html translate="no">' + source
     other = folder / page.name
