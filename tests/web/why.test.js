@@ -417,6 +417,26 @@ describe("for everyone", () => {
         }
     });
 
+    for (const locale of ["de", "fr", "ja"])
+        visiting(`has the heads' roles on a phone, with no heading broken inside a word: ${locale}`, async (visit, page) => {
+            for (const [at, side] of [[4, "translation"], [6, "translation"], [12, "source"]]) {
+                await open(visit, {step: 1, at, layer: 0, head: 1, side, roles: 1});
+                await page.waitForSelector(".roles");
+                assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+                const broken = await page.$$eval(".roles thead th, .roles td:nth-child(2)", (all) => all.flatMap(({firstChild}) => {
+                    // Where a line may end: not in words of Latin letters, and not in those that Japanese has from other languages.
+                    return [...firstChild.data.matchAll(/[\p{Script=Latin}\p{Script=Katakana}ー]+,?/gu)].filter(({0: word, index}) => {
+                        const range = document.createRange();
+                        range.setStart(firstChild, index);
+                        range.setEnd(firstChild, index + word.length);
+                        return range.getClientRects().length > 1;
+                    }).map(([word]) => word);
+                }));
+                assert.deepEqual(broken, []);
+                await visit.shot(`roles-${locale}-${at}`, ".roles");
+            }
+        }, {options: {locale, viewport: {width: 390, height: 844}}});
+
     visiting("stands still where motion is not wanted", async (visit, page) => {
         await open(visit, {step: 0, at: 6});
         assert.equal(await page.isVisible(".play"), false);
