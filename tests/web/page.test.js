@@ -16,7 +16,9 @@ const LONG = "When the old man who had lived by the sea for more than forty year
 const N_CANDIDATES = 10;
 // More tokens than the model takes at a time, and not one full stop.
 const ENDLESS = `${Array(120).fill("The old man went down to the sea").join(" and ")}.`;
-const CHAPTER = readFileSync(new URL("chapter.txt", import.meta.url), "utf8");
+// 2,000 words of several paragraphs: how a chapter begins, and all of it, twice.
+const PARAGRAPHS = readFileSync(new URL("chapter.txt", import.meta.url), "utf8").trimEnd().split("\n\n");
+const CHAPTER = [...PARAGRAPHS.slice(0, 5), ...PARAGRAPHS, ...PARAGRAPHS].join("\n\n");
 
 // Not in a hook: those of the outermost level are not run by node 18.
 const [daemon, browser] = await Promise.all([Daemon.start(), launch()]);
@@ -148,11 +150,12 @@ describe("translating", () => {
     });
 
     visiting("links the sentences of a chapter as they are looked at", async (visit, page) => {
+        assert.ok(CHAPTER.split(/\s+/).length > 2000);
         await visit.open();
         await page.fill("#source-text", CHAPTER);
         await visit.linked();
         const n = Number(/of (\d+)$/.exec((await page.textContent("#sentences span")).trim())[1]);
-        assert.ok(n > 50, `${n} sentences`);
+        assert.ok(n > 100, `${n} sentences`);
         assert.equal(await page.locator("#translation .sentence").count(), n);
         const gaps = (text) => text.match(/\n+/g);
         assert.deepEqual(gaps(await page.textContent("#translation")), gaps(CHAPTER));
