@@ -211,6 +211,13 @@ class Attention(Case):
         self.assertEqual(blind["target_text"], self.attention(beam_size=4, max_decoding_length=12, switch_off=[
             "cross.0", "cross.1", "cross.2"]).json["target_text"])  # nobody looks at the source
 
+    def test_all_heads_may_be_off(self):
+        everything = [f"{kind}.{layer}" for kind, n in (("encoder", 4), ("decoder", 3), ("cross", 3)) for layer in range(n)]
+        replies = [self.attention(text, kinds=ALL, switch_off=everything, max_decoding_length=12).json for text in (TEXT, "Something else.")]
+        self.assertEqual(replies[0]["switched_off"], everything)
+        self.assertEqual(replies[0]["target_text"], replies[1]["target_text"])
+        self.assertTrue(all(sum(row) > 0.9 for row in replies[0]["sentences"][0]["cross"][0][0]))  # the weights that nothing came of
+
     def test_a_beginning_is_gone_on_with(self):
         free = self.attention(beam_size=1).json["sentences"][0]
         ids = [token["id"] for token in free["output_tokens"]]
