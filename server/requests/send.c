@@ -147,7 +147,6 @@ static void add_cors(const struct mt_exchange *exchange, struct MHD_Response *re
         {"Access-Control-Expose-Headers",
          "Authorization, Content-Disposition, Retry-After, Server-Timing, Traceparent, "
          "X-Request-ID"},
-        {"Access-Control-Allow-Methods", "GET, POST, DELETE"},
         {"Access-Control-Max-Age", "1728000"},
     };
     const char *origins = exchange->request.service->settings->cors_origins;
@@ -161,6 +160,9 @@ static void add_cors(const struct mt_exchange *exchange, struct MHD_Response *re
     MHD_add_response_header(response, "Access-Control-Allow-Origin", allowed);
     for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
         MHD_add_response_header(response, common[i][0], common[i][1]);
+    bool is_deepl = exchange->request.reply.dialect == MT_DEEPL;
+    MHD_add_response_header(response, "Access-Control-Allow-Methods",
+                            is_deepl ? "GET, POST, DELETE" : "GET, POST");
     if (!mt_cors_is_open(origins))
         MHD_add_response_header(response, "Access-Control-Allow-Credentials", "true");
 }

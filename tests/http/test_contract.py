@@ -15,7 +15,7 @@ CORS = {
     "access-control-allow-origin": "*",
     "access-control-allow-headers": "Authorization, Content-Type, Traceparent, Tracestate, X-Request-ID, X-Request-Timeout",
     "access-control-expose-headers": "Authorization, Content-Disposition, Retry-After, Server-Timing, Traceparent, X-Request-ID",
-    "access-control-allow-methods": "GET, POST, DELETE",
+    "access-control-allow-methods": "GET, POST",
     "access-control-allow-credentials": None,
     "access-control-max-age": "1728000",
 }

@@ -98,6 +98,11 @@ class Jobs(unittest.TestCase):
         self.assertEqual(self.daemon.request("HEAD", f"/v2/document/{job.id}/result?document_key={job.key}").status, 200)
         self.assertEqual(job.ask("GET", "/result").status, 200)
 
+    def test_pages_of_other_sites_may_end_the_work(self):
+        for path, methods in (("/v2/document/0", "GET, POST, DELETE"), ("/translate", "GET, POST")):
+            reply = self.daemon.request("OPTIONS", path, headers={"Origin": "https://example.org", "Access-Control-Request-Method": "DELETE"})
+            self.assertEqual((reply.status, reply.headers["access-control-allow-methods"]), (200, methods))
+
     def test_others_see_nothing(self):
         job, other = (Job(self.daemon, send(self.daemon, SHORT)) for _ in range(2))
         for method in ("GET", "POST", "DELETE"):
