@@ -80,7 +80,7 @@ def clean_environment(extra):
 
 def run(*arguments, timeout=START_SECONDS, environment=None):
     """Runs the program to its end; for what fails or needs no server. One that serves may find its usual port taken."""
-    if arguments[0] == "serve" and "--port" not in arguments:
+    if arguments[0] == "serve" and "--model" in arguments and "--port" not in arguments:
         arguments += ("--port", "0")
     return subprocess.run(
         [BINARY, *arguments],

@@ -13,7 +13,7 @@ from test_files import fetch, sample, upload
 
 SHORT = "Where is the train station?\n\nI am tired.\n"
 # Long enough to be found at work, and below max_text_chars.
-LONG = "".join(f"The train to Hamburg leaves at {i} o'clock, and we are waiting at the station.\n\n" for i in range(300))
+LONG = "".join(f"The train to Hamburg leaves at {i} o'clock, and we are waiting at the station.\n\n" for i in range(200))
 UNKNOWN = "there is no such document: its id or key is wrong, or it was fetched or deleted, has expired, or the server was restarted since; send it again"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
@@ -135,7 +135,7 @@ class Jobs(unittest.TestCase):
                 (send(self.daemon, SHORT, glossary_id="1"), r"^'glossary_id' is not supported\.$"),
                 (send(self.daemon, SHORT, output_format="pdf"), r"^Value for 'output_format' not supported\.$"),
                 (send(self.daemon, SHORT, None), r"missing file"),
-                (send(self.daemon, 9 * LONG), r"exceeds text limit")):
+                (send(self.daemon, 14 * LONG), r"exceeds text limit")):
             self.assertEqual((reply.status, list(reply.json)), (400, ["message"]), reply)
             self.assertRegex(reply.json["message"], message)
 
@@ -207,7 +207,7 @@ class Limits(unittest.TestCase):
     def test_many_wait_for_each_other_and_leave_room_for_those_who_wait(self):
         """Each has more sentences than their part of the queue, and all together many times what it holds."""
         with Daemon("--max-queued-sentences", "512") as daemon:
-            jobs = [Job(daemon, send(daemon, LONG)) for _ in range(12)]
+            jobs = [Job(daemon, send(daemon, LONG)) for _ in range(6)]
             while any(job.status in ("queued", "translating") for job in jobs):
                 self.assertEqual(daemon.translate("I am tired.").status, 200)
             self.assertEqual({job.status for job in jobs}, {"done"})
@@ -260,7 +260,7 @@ class Limits(unittest.TestCase):
 class End(unittest.TestCase):
     def test_a_stop_waits_for_the_work(self):
         with Daemon("--drain-timeout-ms", "120000") as daemon:
-            Job(daemon, send(daemon, 4 * LONG))
+            Job(daemon, send(daemon, 3 * LONG))
             self.assertEqual(daemon.metrics()["attentiond_document_jobs"], 1)
             self.assertEqual(daemon.stop(), 0)
             self.assertRegex(daemon.log, r"shutting down: [1-3] requests in progress, ")
