@@ -202,7 +202,8 @@ static bool is_prose(const struct mt_codes_finder *finder)
 {
     const char *text = finder->text, *as;
     size_t before = 0, n_before = 0;
-    if (finder->segment->n > 0 || finder->length == 1)
+    const struct mt_range all = {0, finder->length};
+    if (finder->segment->n > 0 || finder->length == 1 || mt_codes_is_command(finder, all))
         return false;
     for (size_t at = 0;;) {
         size_t n = plain_word(text + at);

@@ -117,6 +117,52 @@ static bool is_code(const struct mt_codes_finder *finder, const struct line *lin
     return end < length ? !is_entity : is_call || memmem(text, end, " = ", 3);
 }
 
+/* The word at *at, which goes to the next one. False: it is none of them. */
+static bool take_word(const struct mt_codes_finder *finder, const struct line *line, size_t *at,
+                      const char *const *words)
+{
+    size_t end = *at;
+    while (end < line->end && !mt_codes_is_blank((unsigned char)finder->text[end]))
+        end++;
+    for (; *words; words++)
+        if (strlen(*words) == end - *at && memcmp(*words, finder->text + *at, end - *at) == 0) {
+            *at = mt_codes_skip_blanks(finder, end, line->end);
+            return true;
+        }
+    return false;
+}
+
+bool mt_codes_is_command(const struct mt_codes_finder *finder, struct mt_range range)
+{
+    static const char *const prompts[] = {"$", NULL}, *const roots[] = {"sudo", NULL};
+    static const char *const programs[] = {
+        "apt",       "apt-get", "brew", "cargo",   "cd",      "chmod", "chown", "cp",   "curl",
+        "dnf",       "docker",  "git",  "grep",    "kubectl", "ls",    "mkdir", "mv",   "npm",
+        "npx",       "pip",     "pip3", "python3", "rm",      "rsync", "scp",   "snap", "ssh",
+        "systemctl", "tar",     "wget", "yarn",    "yum",     NULL};
+    static const char *const verbs[] = {"add",     "build", "clone",  "commit",  "enable",  "init",
+                                        "install", "pull",  "push",   "remove",  "restart", "run",
+                                        "start",   "stop",  "update", "upgrade", NULL};
+    const struct line line = {range.begin, range.end};
+    size_t at = line.begin, n_words = 0;
+    bool is_typed = take_word(finder, &line, &at, prompts);
+    if (is_typed)
+        return at < line.end && finder->text[at] >= 'a' && finder->text[at] <= 'z';
+    take_word(finder, &line, &at, roots);
+    if (!take_word(finder, &line, &at, programs) || at == line.end ||
+        mt_codes_is_one_of(finder->text[line.end - 1], ".!?:,"))
+        return false;
+    bool has_verb = take_word(finder, &line, &at, verbs), has_option = false;
+    for (size_t i = at; i < line.end; i++) {
+        bool begins = mt_codes_is_blank((unsigned char)finder->text[i - 1]);
+        n_words += begins;
+        has_option = has_option ||
+                     (begins && i + 1 < line.end && mt_codes_is_one_of(finder->text[i], "-/~") &&
+                      !mt_codes_is_blank((unsigned char)finder->text[i + 1]));
+    }
+    return has_option || (has_verb && n_words <= 1);
+}
+
 /* Bytes of a chord: C, F#m, Bb7, Gsus4, D/F#. */
 static size_t match_chord(const char *text, size_t begin, size_t end)
 {
@@ -448,7 +494,7 @@ void mt_codes_find_lines(struct mt_codes_finder *finder)
         if (fenced) {
             next = fenced < finder->length ? mt_codes_next(finder, fenced) : fenced;
         } else if (is_timing(finder, &line) || is_rule(finder, &line) || is_chords(finder, &line) ||
-                   is_code(finder, &line)) {
+                   is_code(finder, &line) || mt_codes_is_command(finder, inner)) {
             mt_codes_claim(finder, MT_CODE_EDGE, line.begin, line.end);
         } else {
             take_tabs(finder, &line);

@@ -170,7 +170,9 @@ bool mt_codes_list_items(struct mt_codes_finder *finder, size_t begin, size_t en
 
 /* ---- finders, in their order ---- */
 
-void mt_codes_find_lines(struct mt_codes_finder *finder);  /* fences, tables, time codes, marks */
+void mt_codes_find_lines(struct mt_codes_finder *finder); /* fences, tables, time codes, marks */
+/* What is typed into a shell: $ ls -la; sudo apt install nginx; docker run -it debian. Not "git is a tool". */
+bool mt_codes_is_command(const struct mt_codes_finder *finder, struct mt_range line);
 void mt_codes_find_icu(struct mt_codes_finder *finder);    /* {n, plural, ...} */
 void mt_codes_find_syntax(struct mt_codes_finder *finder); /* placeholders, tags, code, Markdown */
 void mt_codes_find_words(struct mt_codes_finder *finder); /* names, numbers, expressions, scripts */
