@@ -483,6 +483,7 @@ Suite *suite_codes_find(void)
     Suite *suite = suite_create("codes_find");
     TCase *tests = tcase_create("codes_find");
     tcase_add_unchecked_fixture(tests, open_tokenizer, close_tokenizer);
+    tcase_set_timeout(tests, 60); /* a busy machine */
     tcase_add_test(tests, table);
     tcase_add_test(tests, any_text);
     tcase_add_loop_test(tests, long_text, 0, sizeof repeated / sizeof *repeated);
