@@ -3,6 +3,8 @@
 # knows its health, serves the bundled model and one from /models, has the program that pulls others, and stops on
 # SIGTERM.
 #
+# ARCHITECTURE=arm64 docker/test.sh does the same with the image for another processor, where programs of that one run by emulation.
+#
 # Uses Docker where an engine answers. Elsewhere buildah does the same without one, as root: the base
 # image is then a Debian made by debootstrap from this machine's own package sources, and containers
 # share the machine's network.
@@ -15,6 +17,9 @@ question='{"q":"Where is the train station?","source":"en","target":"de"}'
 answer='"translatedText":[^,}]*Bahnhof'
 # As little as some engines allow.
 few_files=nofile=1024:1024
+platform=()
+patience=20 # seconds; a program that is emulated needs many times as long
+[ -z "${ARCHITECTURE:-}" ] || platform=(--platform "linux/$ARCHITECTURE") patience=600
 work=$PWD/build/docker
 mkdir -p "$work"
 
@@ -27,19 +32,20 @@ fail() {
 
 # --- two ways to do the same: docker_X and buildah_X ----------------------------------------------
 
-docker_build() { docker build -f docker/Dockerfile -t "$image" .; }
+docker_build() { docker build "${platform[@]}" -f docker/Dockerfile -t "$image" .; }
 docker_config() {
     docker inspect --format '{{json .Config}}' "$image"
 }
 docker_megabytes() { echo $(($(docker image inspect --format '{{.Size}}' "$image") / 1000000)); }
 # start USER MODEL: the daemon in the background
 docker_start() {
-    docker run --detach --name "$image" --read-only --ulimit "$few_files" --user "$1" --publish "127.0.0.1:$port:5000" \
-        --volume "$PWD/weights/en-de:/models/mine:ro" --env ATTENTIOND_MODEL="$2" "$image" >/dev/null
+    docker run --detach "${platform[@]}" --name "$image" --read-only --ulimit "$few_files" --user "$1" \
+        --publish "127.0.0.1:$port:5000" --volume "$PWD/weights/en-de:/models/mine:ro" \
+        --env ATTENTIOND_MODEL="$2" "$image" >/dev/null
     docker logs --follow "$image" >"$work/daemon.log" 2>&1 &
 }
 docker_inside() { docker exec "$image" "$@"; }
-docker_beside() { docker run --rm --entrypoint "$1" "$image" "${@:2}"; }
+docker_beside() { docker run --rm "${platform[@]}" --entrypoint "$1" "$image" "${@:2}"; }
 docker_written() { docker diff "$image"; }
 docker_stop() {
     docker kill --signal TERM "$image" >/dev/null
@@ -52,10 +58,11 @@ export STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot
 buildah() { command buildah --root "$work/storage" --runroot "$work/storage-run" "$@"; }
 base=docker.io/library/debian:trixie-slim
 
+# make_base ARCHITECTURE: one instance of the base image, which has several, as the real one does
 make_base() {
     local container rootfs=$work/rootfs
     rm -rf "$rootfs"
-    .ci/make-root trixie "$rootfs" >"$work/debootstrap.log" 2>&1 ||
+    .ci/make-root trixie "$rootfs" --arch="$1" >"$work/debootstrap.log" 2>&1 ||
         fail "no base image: see $work/debootstrap.log"
     # What makes a Debian slim, now and in the packages to come
     (
@@ -67,14 +74,21 @@ make_base() {
     )
     container=$(buildah from scratch)
     buildah add --quiet "$container" "$rootfs" / >/dev/null
-    buildah config --cmd bash "$container"
-    buildah commit --quiet --rm "$container" "$base" >/dev/null
+    buildah config --cmd bash --arch "$1" "$container"
+    buildah commit --quiet --rm --manifest "$base" "$container" >/dev/null
     rm -rf "$rootfs"
 }
 buildah_build() {
+    local native one
+    native=$(dpkg --print-architecture)
     .ci/install image root
-    buildah inspect --type image "$base" >/dev/null 2>&1 || make_base
-    buildah bud --pull-never --format docker -f docker/Dockerfile -t "$image" .
+    buildah manifest exists "$base" || buildah manifest create "$base" >/dev/null
+    for one in "$native" "${ARCHITECTURE:-$native}"; do
+        buildah manifest inspect "$base" | grep -q "\"architecture\": \"$one\"" || make_base "$one"
+    done
+    # Debian 12's buildah does not set BUILDPLATFORM by itself.
+    [ ${#platform[@]} -eq 0 ] || platform+=(--build-arg BUILDPLATFORM="linux/$native")
+    buildah bud --pull-never --format docker "${platform[@]}" -f docker/Dockerfile -t "$image" .
 }
 buildah_config() {
     buildah inspect --type image "$image" | tr -d ' \n'
@@ -117,15 +131,16 @@ buildah_clean() {
 # --- the proof -----------------------------------------------------------------------------------
 
 translate() {
-    curl -sS --fail-with-body --max-time 10 "127.0.0.1:$port/translate" \
+    curl -sS --fail-with-body --max-time "$patience" "127.0.0.1:$port/translate" \
         -H 'Content-Type: application/json' -d "$question"
 }
 wait_until_well() {
-    for _ in $(seq 100); do
+    local end=$((SECONDS + patience))
+    while [ $SECONDS -lt $end ]; do
         "${engine}_inside" attentiond healthcheck >/dev/null 2>&1 && return
         sleep 0.2
     done
-    fail "not well after 20 seconds"
+    fail "not well after $patience seconds"
 }
 expect() { # WHAT PATTERN TEXT
     grep -q -- "$2" <<<"$3" || fail "$1: expected $2, found: $3"
