@@ -7,7 +7,7 @@
  *   GET, POST /v2/usage     {"character_count": 5, "character_limit": 1000}
  *
  * Errors are {"message": "..."}. What changes translations there and is not to be had here is
- * refused by name (glossaries, styles, formality, XML); what only may change them is ignored as
+ * refused by name (glossaries, styles, formality); what only may change them is ignored as
  * DeepL ignores it (context, model_type, preserve_formatting, which is what we do anyway).
  *
  * character_count is what the client's chars_per_day has been charged with; where there is no such

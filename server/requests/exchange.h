@@ -28,9 +28,10 @@
  * DECODING, COLLECTING and ENDING, the models' host at the end of LOADING), and cancel, from the
  * HTTP thread, takes it from LOADING and RESTING to WORKING. From WORKING on the mutex guards it.
  *
- * A reply that is complete before the work (request.outlives_ns) is sent while the work goes on,
- * which is in LOADING, DECODING and WORKING as ever; its end is nobody's. Such a request has been
- * accepted: where the queue is full it is not refused, but WAITING.
+ * A reply that is complete before the work (request.outlives_ns) is sent while the work goes on, in
+ * LOADING, DECODING and WORKING as ever. From the last byte of its reply on the exchange is
+ * detached: it has no connection, and how its work ends is told to nobody. It was accepted: where the
+ * queue is full it is not refused, but WAITING.
  *
  * Because the client of a stream can leave before the work has ended, an exchange is freed by the
  * HTTP thread, when it has no connection and is not being worked on.
@@ -77,14 +78,14 @@ struct mt_http {
     struct mt_connections *connections;
     pthread_t thread;
     bool has_thread;
-    int wakeup_fd;                  /* wakes the HTTP thread */
-    atomic_int end;                 /* enum mt_http_end; grows */
-    atomic_bool refuses_work;       /* likewise */
-    atomic_bool has_passed;         /* who was on the way when it began to drain has arrived */
-    atomic_size_t n_working;        /* exchanges between RECEIVED and SENDING */
-    atomic_size_t n_left_sentences; /* in the engine, of those whose clients have their reply */
-    atomic_size_t n_documents;      /* requests longer than max_body_bytes; max_documents at most */
-    pthread_mutex_t mutex;          /* guards what follows */
+    int wakeup_fd;                      /* wakes the HTTP thread */
+    atomic_int end;                     /* enum mt_http_end; grows */
+    atomic_bool refuses_work;           /* likewise */
+    atomic_bool has_passed;             /* who was on the way when it began to drain has arrived */
+    atomic_size_t n_working;            /* exchanges between RECEIVED and SENDING */
+    atomic_size_t n_detached_sentences; /* in the engine, of those whose clients have their reply */
+    atomic_size_t n_documents; /* requests longer than max_body_bytes; max_documents at most */
+    pthread_mutex_t mutex;     /* guards what follows */
     struct mt_exchange_list returned;
 
     /* The HTTP thread's alone. */
@@ -92,11 +93,11 @@ struct mt_http {
     bool is_loopback;  /* it listens on such an address */
     bool is_listening; /* wait looks at it */
     bool gives_way;
-    bool has_resumed;               /* a connection, of which libmicrohttpd has to be told */
-    int64_t drained_ms, lacking_ms; /* when draining began; when accept failed; 0: not so */
-    int64_t retried_ms;             /* when those in left were tried again */
-    struct mt_exchange_list heads;  /* AT_HEAD */
-    struct mt_exchange_list left;   /* whose clients have their reply, and whose work goes on */
+    bool has_resumed;                 /* a connection, of which libmicrohttpd has to be told */
+    int64_t drained_ms, lacking_ms;   /* when draining began; when accept failed; 0: not so */
+    int64_t retried_ms;               /* when those in detached were tried again */
+    struct mt_exchange_list heads;    /* AT_HEAD */
+    struct mt_exchange_list detached; /* whose clients have their reply, and whose work goes on */
 };
 
 enum mt_exchange_state {
@@ -171,8 +172,8 @@ struct mt_exchange {
     struct MHD_Connection *connection; /* NULL: it has gone. Headers: see mt_exchange_header */
     struct mt_connection *slot;        /* likewise */
     bool is_suspended;
-    bool is_left; /* its reply was sent, and the work goes on: it is in left */
-    struct mt_exchange *next_left, *previous_left;
+    bool is_detached; /* its reply was sent, and the work goes on: it is in detached */
+    struct mt_exchange *next_detached, *previous_detached;
 
     struct mt_exchange *next, *previous; /* in heads, or in returned, guarded like that */
     bool is_returned;                    /* it is in there */
@@ -182,7 +183,7 @@ struct mt_exchange {
     mt_exchange_step *step; /* what the task does */
     struct mt_job job;
     enum mt_status job_status;
-    size_t n_left_sentences;         /* the job's part of http->n_left_sentences */
+    size_t n_detached_sentences;     /* the job's part of http->n_detached_sentences */
     struct mt_served_model *awaited; /* the model that is being loaded */
     struct mt_model_wait wait;
     enum mt_status wait_status;
@@ -244,10 +245,10 @@ void mt_exchange_do_at_once(struct mt_exchange *exchange);
 /* Hands the received request, whose connection is suspended, to a text thread. */
 void mt_exchange_begin_work(struct mt_exchange *exchange);
 
-/* Of all whose clients have their reply already: asks for their end, or has those that wait for room
- * in the queue tried again. By the HTTP thread. */
-void mt_exchange_cancel_left(struct mt_http *http);
-void mt_exchange_retry_left(struct mt_http *http);
+/* Of all that are detached: asks for their end, or has those that wait for room in the queue tried
+ * again. By the HTTP thread. */
+void mt_exchange_cancel_detached(struct mt_http *http);
+void mt_exchange_retry_detached(struct mt_http *http);
 
 /* Whether it takes so long that the client may leave meanwhile. */
 bool mt_exchange_takes_long(const struct mt_exchange *exchange);

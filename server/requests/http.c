@@ -358,17 +358,17 @@ static void follow_end(struct mt_http *http)
         mt_connections_close_idle(http->connections, 100);
     if (end >= MT_HTTP_CANCELLING) {
         mt_connections_cancel_all(http->connections);
-        mt_exchange_cancel_left(http);
+        mt_exchange_cancel_detached(http);
     }
 }
 
 static void retry(struct mt_http *http)
 {
     int64_t now_ms = mt_now_ms();
-    if (!http->left.first || now_ms - http->retried_ms < RETRY_MS)
+    if (!http->detached.first || now_ms - http->retried_ms < RETRY_MS)
         return;
     http->retried_ms = now_ms;
-    mt_exchange_retry_left(http);
+    mt_exchange_retry_detached(http);
 }
 
 /* -1: for ever. libmicrohttpd before 1.0 does not tell of connections that have been resumed. */
@@ -378,7 +378,7 @@ static int timeout_ms(const struct mt_http *http)
     if (http->has_resumed ||
         (MHD_get_timeout(http->daemon, &library_ms) == MHD_YES && library_ms == 0))
         return 0;
-    return http->lacking_ms > 0 ? LACKING_MS : http->left.first ? RETRY_MS : -1;
+    return http->lacking_ms > 0 ? LACKING_MS : http->detached.first ? RETRY_MS : -1;
 }
 
 static void *serve(void *argument)

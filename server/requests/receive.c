@@ -65,10 +65,10 @@ static enum mt_exchange_state state_of(struct mt_exchange *exchange)
 }
 
 /* The client has its reply, and the work goes on. */
-static void leave(struct mt_exchange *exchange)
+static void detach(struct mt_exchange *exchange)
 {
     struct mt_http *http = exchange->http;
-    MT_LIST_INSERT_BY(&http->left, exchange, NULL, next_left, previous_left);
+    MT_LIST_INSERT_BY(&http->detached, exchange, NULL, next_detached, previous_detached);
     if (atomic_load(&http->end) >= MT_HTTP_CANCELLING)
         mt_exchange_cancel(exchange, MT_STOP_SERVER);
 }
@@ -83,17 +83,17 @@ void mt_exchange_complete(struct mt_exchange *exchange, bool is_complete)
     if (state == MT_AT_HEAD)
         MT_LIST_REMOVE(&exchange->http->heads, exchange);
     bool is_at_work = state >= MT_WORKING && state < MT_SENDING;
-    bool is_left = is_at_work && is_answered && is_complete;
-    if (is_at_work && !is_left && state != MT_ENDING && state != MT_DONE)
+    bool is_detached = is_at_work && is_answered && is_complete;
+    if (is_at_work && !is_detached && state != MT_ENDING && state != MT_DONE)
         mt_exchange_count_rejection(exchange, MT_REJECTED_CLIENT_GONE);
     mt_exchange_tell_end(exchange, is_complete);
     mt_connections_watch(connections, exchange->slot, NULL);
     mt_connections_enter(connections, exchange->slot, MT_PHASE_IDLE);
     exchange->connection = NULL;
     exchange->slot = NULL;
-    exchange->is_left = is_left;
-    if (is_left)
-        leave(exchange);
+    exchange->is_detached = is_detached;
+    if (is_detached)
+        detach(exchange);
     else if (is_at_work)
         mt_exchange_cancel(exchange, MT_STOP_LEFT);
     else

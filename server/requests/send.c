@@ -290,8 +290,8 @@ static void take(struct mt_exchange *exchange)
     if (exchange->is_suspended)
         MHD_resume_connection(exchange->connection);
     exchange->is_suspended = false;
-    if (is_done && exchange->is_left)
-        MT_LIST_REMOVE_BY(&http->left, exchange, next_left, previous_left);
+    if (is_done && exchange->is_detached)
+        MT_LIST_REMOVE_BY(&http->detached, exchange, next_detached, previous_detached);
     if (is_done && !exchange->connection)
         mt_exchange_free(exchange);
     if (is_done)

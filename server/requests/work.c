@@ -304,8 +304,8 @@ static void on_progress(struct mt_job *job)
 /* By whoever has the job, which is not in the engine. */
 static void give_share_back(struct mt_exchange *exchange)
 {
-    atomic_fetch_sub(&exchange->http->n_left_sentences, exchange->n_left_sentences);
-    exchange->n_left_sentences = 0;
+    atomic_fetch_sub(&exchange->http->n_detached_sentences, exchange->n_detached_sentences);
+    exchange->n_detached_sentences = 0;
 }
 
 /* By a worker's thread. While nobody else wants the worker, it puts a short reply together itself:
@@ -418,16 +418,17 @@ void mt_exchange_cancel(struct mt_exchange *exchange, enum mt_stop why)
     pthread_mutex_unlock(&exchange->mutex);
 }
 
-void mt_exchange_cancel_left(struct mt_http *http)
+void mt_exchange_cancel_detached(struct mt_http *http)
 {
-    for (struct mt_exchange *exchange = http->left.first; exchange; exchange = exchange->next_left)
+    for (struct mt_exchange *exchange = http->detached.first; exchange;
+         exchange = exchange->next_detached)
         mt_exchange_cancel(exchange, MT_STOP_SERVER);
 }
 
-void mt_exchange_retry_left(struct mt_http *http)
+void mt_exchange_retry_detached(struct mt_http *http)
 {
-    for (struct mt_exchange *exchange = http->left.first; exchange;
-         exchange = exchange->next_left) {
+    for (struct mt_exchange *exchange = http->detached.first; exchange;
+         exchange = exchange->next_detached) {
         pthread_mutex_lock(&exchange->mutex);
         if (exchange->state == MT_WAITING)
             work_on(exchange, retry, false);
@@ -507,25 +508,26 @@ static void rest(struct mt_exchange *exchange, bool has_more)
     pthread_mutex_unlock(&exchange->mutex);
 }
 
-/* For whom nobody waits has a quarter of the queue together, which is half of what one client may
- * have there: those who wait find room. What is larger runs alone. */
-#define LEFT_SHARE 4
+/* All work that nobody waits for gets a quarter of the queue together, half of what one client may
+ * have there, so that those who wait find room. A round that is larger runs when no other does. */
+#define DETACHED_SHARE 4
 
 static bool take_share(struct mt_exchange *exchange)
 {
-    atomic_size_t *all = &exchange->http->n_left_sentences;
+    atomic_size_t *all = &exchange->http->n_detached_sentences;
     size_t n = exchange->request.n_sentences, now = atomic_load(all);
-    size_t limit = (size_t)exchange->request.service->settings->max_queued_sentences / LEFT_SHARE;
+    size_t limit =
+        (size_t)exchange->request.service->settings->max_queued_sentences / DETACHED_SHARE;
     do {
         if (now > 0 && now + n > limit)
             return false;
     } while (!atomic_compare_exchange_weak(all, &now, now + n));
-    exchange->n_left_sentences = n;
+    exchange->n_detached_sentences = n;
     return true;
 }
 
 /* As run_job; MT_OK also where the queue has no room yet for a request that was accepted. */
-static enum mt_status run_left_job(struct mt_exchange *exchange, struct mt_error *err)
+static enum mt_status run_detached_job(struct mt_exchange *exchange, struct mt_error *err)
 {
     enum mt_status status = MT_BUSY;
     if (take_share(exchange)) {
@@ -555,7 +557,7 @@ static void run_sentences(struct mt_exchange *exchange)
         return;
     }
     enum mt_status status =
-        exchange->is_answered ? run_left_job(exchange, &err) : run_job(exchange, &err);
+        exchange->is_answered ? run_detached_job(exchange, &err) : run_job(exchange, &err);
     if (!status)
         return;
     if (begins)
