@@ -316,12 +316,16 @@ static size_t current_look(const struct maker *maker)
     return maker->n_open > 0 ? maker->open[maker->n_open - 1].look : maker->text->look;
 }
 
+static bool is_blanks(const struct mt_office_token *token)
+{
+    size_t n = token->bytes.length;
+    return n > 0 && strspn(token->bytes.bytes, " ") == n;
+}
+
 static enum mt_status make_words(struct maker *maker, const struct mt_office_token *token)
 {
     struct code *code;
-    size_t n_blanks =
-        token->bytes.length ? strspn(token->bytes.bytes, " ") : 0; /* no bytes: NULL */
-    bool is_gap = maker->office->format && n_blanks > 0 && n_blanks == token->bytes.length;
+    bool is_gap = maker->office->format && is_blanks(token);
     if (maker->has_group && maker->group_look != token->look)
         end_group(maker);
     if (!maker->has_group && token->look != current_look(maker) && !is_gap) {
@@ -420,7 +424,8 @@ static enum mt_status make_token(struct maker *maker, const struct mt_office_tok
     return MT_OK;
 }
 
-/* Most of the words look so. */
+/* Most of the words look so; but where tags around words say how they look, those without any do, if
+ * there are some: what is in tags is in a pair then, whichever words are more. */
 static size_t find_look(struct maker *maker, size_t begin, size_t end)
 {
     struct look *looks = maker->office->looks;
@@ -429,6 +434,8 @@ static size_t find_look(struct maker *maker, size_t begin, size_t end)
         const struct mt_office_token *token = &maker->tokens[i];
         if (token->kind != MT_OFFICE_WORDS)
             continue;
+        if (maker->office->format && token->look == 0 && !is_blanks(token))
+            return 0;
         struct look *look = &looks[token->look];
         look->n_bytes = look->text == text ? look->n_bytes : 0;
         look->text = text;

@@ -351,6 +351,8 @@ static const struct {
      "<script>var a = 'b';</script><style>p {}</style><p>2<script/></p><p> </p>"},
     {"<p><span>One</span><span> and</span> <em>the other</em></p>", "<0>One and</0> the other",
      "Das andere", "<p><em>Das andere</em></p>"},
+    {"<p><span>Green</span> + <span>yellow</span></p>", "<0>Green</0> + <1>yellow</1>",
+     "<0>Gr\u00fcn</0> + <1>gelb</1>", "<p><span>Gr\u00fcn</span> + <span>gelb</span></p>"},
     {"<p>Page <span epub:type=\"pagebreak\" id=\"p\">7</span>here</p>", "Page <0/>here", "Hier<0/>",
      "<p>Hier<span epub:type=\"pagebreak\" id=\"p\">7</span></p>"},
     {"<p><span>One</span><span> great<div>block</div>two</span></p>", "One| great|block|two",
