@@ -493,9 +493,18 @@ static bool has_symbol(const char *text, size_t length)
     return false;
 }
 
+static bool ends_in_colon(const char *text, size_t length)
+{
+    struct mt_range range = mt_range_trim(text, 0, length);
+    return range.begin < range.end && text[range.end - 1] == ':';
+}
+
 /* Other digits, as of an hour or a number in words, are its translation. */
 bool mt_has_lost_words(const char *source, size_t n_source, const char *target, size_t n_target)
 {
+    if (ends_in_colon(target, n_target) && !ends_in_colon(source, n_source) &&
+        memchr(source, ':', n_source)) /* "Wi-Fi: on" */
+        return has_letter(source, (struct mt_range){0, n_source});
     if (!has_letter(source, (struct mt_range){0, n_source}) ||
         has_letter(target, (struct mt_range){0, n_target}))
         return false;
@@ -522,6 +531,66 @@ static void write_source(struct edit *edit)
     mt_text_append(edit->out, edit->source, edit->n_source);
 }
 
+/* ---- quotation marks ---- */
+
+/* The character that closes what c opens in a translation; 0: it is none that opens. */
+static uint32_t closing_quote(uint32_t c)
+{
+    return c == 0xAB ? 0xBB : c == 0x201E ? 0x201C : c == 0x201C ? 0x201D : 0;
+}
+
+/* How many commas a quotation has that the source ends with one: two in "Yes, I will," she said. 0: there is
+ * no such. */
+static size_t count_quoted_commas(const struct edit *edit)
+{
+    size_t n_commas = 0, n_marks = 0, n_quoted = 0;
+    for (size_t at = 0; at < edit->n_source; at += char_length(edit->source + at)) {
+        uint32_t c = mt_utf8_decode(edit->source + at);
+        bool is_mark = c == '"' || c == 0x201C || c == 0x201D;
+        n_marks += is_mark;
+        n_commas += c == ',' && n_marks == 1;
+        if (is_mark && n_marks == 2 && edit->source[at - 1] == ',')
+            n_quoted = n_commas;
+    }
+    return n_marks == 2 ? n_quoted : 0;
+}
+
+/* Of the target: a mark that "I will come," she said has lost belongs before the comma at *at. */
+struct lost_quote {
+    size_t at;
+    struct mt_range blank; /* what stands between the other mark and the words */
+    uint32_t closing;      /* 0: none is lost */
+};
+
+static struct lost_quote find_lost_quote(const struct edit *edit)
+{
+    struct lost_quote lost = {0};
+    size_t n_wanted = count_quoted_commas(edit), n_commas = 0;
+    for (size_t at = 0; at < edit->n_target && n_wanted > 0; at += char_length(edit->target + at)) {
+        uint32_t c = mt_utf8_decode(edit->target + at);
+        if (lost.closing && (c == lost.closing || c == 0x201D || closing_quote(c)))
+            return (struct lost_quote){0};
+        if (closing_quote(c)) {
+            size_t next = at + char_length(edit->target + at);
+            bool is_blank =
+                next < edit->n_target && mt_is_space(mt_utf8_decode(edit->target + next));
+            lost.closing = closing_quote(c);
+            lost.blank =
+                (struct mt_range){next, next + is_blank * char_length(edit->target + next)};
+        }
+        if (lost.closing && c == ',' && n_commas++ < n_wanted)
+            lost.at = at;
+    }
+    return n_commas > 0 ? lost : (struct lost_quote){0};
+}
+
+static void write_lost_quote(const struct edit *edit, const struct lost_quote *lost)
+{
+    mt_text_append(edit->out, edit->target + lost->blank.begin,
+                   lost->blank.end - lost->blank.begin);
+    mt_text_append_char(edit->out, lost->closing);
+}
+
 /* ---- a sentence ---- */
 
 static enum mt_status write_sentence(struct edit *edit, const UCaseMap *rules,
@@ -532,8 +601,11 @@ static enum mt_status write_sentence(struct edit *edit, const UCaseMap *rules,
                                           .n_source = edit->n_source,
                                           .n_target = edit->n_target,
                                           .target_lang = edit->target_lang};
+    const struct lost_quote lost = find_lost_quote(edit);
     enum mt_status status = MT_OK;
     for (size_t at = 0, n; at < edit->n_target && !status; at += n) {
+        if (lost.closing && at == lost.at)
+            write_lost_quote(edit, &lost);
         bool is_dropped = edit->map[at] == DROPPED;
         size_t to = edit->out->length;
         size_t n_sign = is_dropped ? 0 : mt_number_sign_write(&signs, at, edit->out);

@@ -18,6 +18,7 @@
  *   repetition   a single word's translation that is one word over and over, or has one three times
  *                and more in a row: that word once. In sentences it is flagged (guard.h), not
  *                mended
+ *   quotes       what "I will come," she said opens with is closed again where the model forgot it
  *   no words     "May 2017" that became "2017", "Ecuador" that became "++": the source's words, and
  *                the check says that they are not translated (proofread.h)
  *
@@ -52,7 +53,7 @@ void mt_write_small(const char *text, size_t length, char *out);
 struct mt_range mt_bare_sentence(const char *text, struct mt_range sentence, uint32_t *closing);
 
 /* Whether a sentence had letters and its translation has none, which no other number accounts for: "100"
- * may be "a hundred", and "15:00" is "3 p.m.". */
+ * may be "a hundred", and "15:00" is "3 p.m.". Or it ends in a colon behind which the source goes on. */
 bool mt_has_lost_words(const char *source, size_t n_source, const char *target, size_t n_target);
 
 struct mt_post_edit_input {

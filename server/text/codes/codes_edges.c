@@ -118,10 +118,25 @@ static bool is_title(size_t n_words)
     return n_words > 0 && n_words <= MOST_TITLE_WORDS;
 }
 
+/* 9 am - 5:30 pm: models lose one of both. */
+static bool is_dash_of_times(const struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const halves[] = {"am", "pm", "AM", "PM", "a.m.", "p.m."};
+    const struct mt_codes_item *item = &finder->items[i];
+    bool is_one = false;
+    if (i == 0 || i + 1 >= finder->n_items || !(item[1].has_digit && mt_codes_is_english(finder)) ||
+        !(is_text(finder, item, "-") || is_text(finder, item, "\xE2\x80\x93")))
+        return false;
+    for (size_t k = 0; k < sizeof halves / sizeof *halves; k++)
+        is_one = is_one || is_text(finder, item - 1, halves[k]);
+    return is_one;
+}
+
 /* "Yes / No / Cancel": a slash between blanks, with a few words on both sides. */
 static bool parts_titles(const struct mt_codes_finder *finder, size_t i)
 {
-    return is_slash(finder, &finder->items[i]) && is_title(count_title(finder, i, false)) &&
+    bool is_sign = is_slash(finder, &finder->items[i]) || is_dash_of_times(finder, i);
+    return is_sign && is_title(count_title(finder, i, false)) &&
            is_title(count_title(finder, i, true));
 }
 
@@ -202,12 +217,34 @@ static bool take_listed(struct mt_codes_finder *finder, const struct mt_codes_it
     return true;
 }
 
+/* on/off, he/she, alone or behind a colon. Not km/h, TCP/IP, nor and/or, which is one word in some languages. */
+static bool take_choice(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = &finder->items[i];
+    size_t n_slashes = 0, n_small = 0;
+    bool is_alone = i == 0 || finder->text[item[-1].end - 1] == ':';
+    if (!is_alone || i + 1 < finder->n_items || item->taken != MT_FREE ||
+        is_text(finder, item, "and/or"))
+        return false;
+    for (size_t at = item->core_begin; at < item->core_end; at = mt_codes_next(finder, at)) {
+        bool is_slash = finder->text[at] == '/';
+        if (is_slash ? is_cell_short(finder, at) : !is_letter_at(finder, at))
+            return false;
+        n_slashes += is_slash;
+        n_small += u_islower((UChar32)mt_codes_at(finder, at)) != 0;
+    }
+    for (size_t at = item->core_begin; at < item->core_end && n_slashes > 0 && n_small > 0; at++)
+        if (finder->text[at] == '/')
+            mt_codes_claim(finder, MT_CODE_EDGE, at, at + 1);
+    return n_slashes > 0 && n_small > 0;
+}
+
 static bool take_lists(struct mt_codes_finder *finder)
 {
     bool has_some = false;
     for (size_t i = 0; i < finder->n_items; i++)
         has_some |= take_listed(finder, &finder->items[i]);
-    return has_some;
+    return has_some || (finder->n_items > 0 && take_choice(finder, finder->n_items - 1));
 }
 
 /* Quotation marks that are open behind text[begin, end): what closes one is no sign of a path. */
@@ -233,7 +270,8 @@ static void take_separators(struct mt_codes_finder *finder)
             continue;
         bool is_arrow = mt_codes_at(finder, item->begin) >= 0x2190; /* Step 1 → Step 2 */
         bool is_behind = is_word(finder, item - 1) || (is_arrow && (item - 1)->has_digit);
-        if (is_behind && is_word(finder, item + 1) && (item - 1)->end < item->begin &&
+        bool is_before = is_word(finder, item + 1) || is_dash_of_times(finder, i);
+        if (is_behind && is_before && (item - 1)->end < item->begin &&
             item->end < (item + 1)->begin)
             mt_codes_claim(finder, MT_CODE_EDGE, item->begin, item->end);
     }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <unicode/uchar.h>
 
@@ -299,6 +300,19 @@ static size_t match_prefix(const struct mt_codes_finder *finder, const struct li
     return 0;
 }
 
+/* Behind "Subject: ", where such prefixes stand. */
+static void take_subject(struct mt_codes_finder *finder, struct line line)
+{
+    static const char label[] = "Subject: ";
+    if (strncasecmp(finder->text + line.begin, label, strlen(label)) != 0)
+        return;
+    line.begin += strlen(label);
+    for (size_t n; (n = match_prefix(finder, &line)) > 0;) {
+        mt_codes_claim(finder, MT_CODE_EDGE, line.begin, line.begin + n);
+        line.begin = mt_codes_skip_blanks(finder, line.begin + n, line.end);
+    }
+}
+
 /* # to ######; > and >>, before a blank or a letter. */
 static size_t match_heading(const struct mt_codes_finder *finder, const struct line *line)
 {
@@ -456,12 +470,26 @@ static void take_row(struct mt_codes_finder *finder, const struct line *line)
             mt_codes_claim(finder, MT_CODE_EDGE, i, i + 1);
 }
 
+/* "Qty  Item  Price": two blanks part columns where each begins with a capital or a digit, and all their
+ * words do: no slip in a sentence. */
+static size_t least_blanks(const struct mt_codes_finder *finder, const struct line *line)
+{
+    for (size_t i = line->begin; i < line->end; i = mt_codes_next(finder, i)) {
+        bool begins = i == line->begin || finder->text[i - 1] == ' ';
+        uint32_t c = mt_codes_at(finder, i);
+        if (c != ' ' && begins && !u_isupper((UChar32)c) && !mt_codes_is_digit(c))
+            return LEAST_COLUMN_BLANKS;
+    }
+    return 2;
+}
+
 static void take_tabs(struct mt_codes_finder *finder, const struct line *line)
 {
+    const size_t least = least_blanks(finder, line);
     for (size_t i = line->begin, n; i < line->end; i += n ? n : 1) {
         n = count(finder, i, line->end, finder->text[i] == ' ' ? ' ' : '\t');
-        bool is_column = n >= LEAST_COLUMN_BLANKS && i > line->begin &&
-                         !mt_codes_is_one_of(finder->text[i - 1], ".,;:!?");
+        bool is_column =
+            n >= least && i > line->begin && !mt_codes_is_one_of(finder->text[i - 1], ".,;:!?");
         if (is_column || (n && finder->text[i] == '\t'))
             mt_codes_claim(finder, MT_CODE_EDGE, i, i + n);
     }
@@ -504,6 +532,7 @@ void mt_codes_find_lines(struct mt_codes_finder *finder)
                 take_row(finder, &line);
             else
                 take_marks(finder, line);
+            take_subject(finder, line);
         }
     }
 }

@@ -359,7 +359,7 @@ static bool ends_at(const struct run *run, size_t end)
         return true;
     uint32_t c = mt_utf8_decode(run->text + end);
     return c == '\'' || c == 0x2019 || c == '-' || c == '/' || c == ')' || c == ',' || c == ':' ||
-           c == '.' || c >= MT_FIRST_IDEOGRAPH;
+           c == '.' || c == '`' || c >= MT_FIRST_IDEOGRAPH;
 }
 
 size_t mt_codes_match_name(const char *text, size_t begin, size_t end)

@@ -488,12 +488,12 @@ static size_t take_version(struct mt_codes_finder *finder, size_t i)
 
 /* ---- No. 5 ---- */
 
-/* 5, 1-5, 3/4. */
+/* 5, 1-5, 3/4, 10:40. */
 static bool is_range(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     for (size_t i = item->core_begin; i < item->core_end; i = mt_codes_next(finder, i)) {
         uint32_t c = mt_codes_at(finder, i);
-        if (!mt_codes_is_digit(c) && c != '-' && c != '/' && c != '.' && c != ',' && c != 0x2013)
+        if (!mt_codes_is_digit(c) && c != 0x2013 && (c >= 0x80 || !strchr("-/.,:", (int)c)))
             return false;
     }
     return item->core_begin < item->core_end && mt_codes_digit_at(finder, item->core_begin);
@@ -559,12 +559,12 @@ static size_t count_pieces(struct mt_codes_finder *finder, const char *text, siz
     return n;
 }
 
-/* fig. 3, vol. 2, pp. 10-12, where the vocabulary does not have the word. */
+/* fig. 3, vol. 2, pp. 10-12, Dep. 08:15, where the vocabulary does not have the word. */
 static size_t take_reference(struct mt_codes_finder *finder, size_t i)
 {
-    static const char *const words[] = {"fig", "Fig", "figs", "Figs", "ed", "eds", "eq",
-                                        "Eq",  "vol", "Vol",  "ch",   "Ch", "pp",  "sec",
-                                        "Sec", "ext", "Ext",  "para", NULL};
+    static const char *const words[] = {"fig", "Fig",  "figs", "Figs", "ed",  "eds", "eq",  "Eq",
+                                        "vol", "Vol",  "ch",   "Ch",   "pp",  "sec", "Sec", "ext",
+                                        "Ext", "para", "dep",  "Dep",  "arr", "Arr", NULL};
     const struct mt_codes_item *word = item_at(finder, i), *number = item_at(finder, i + 1);
     size_t n = word->core_end - word->core_begin;
     bool is_one = word->taken == MT_FREE && number->taken == MT_FREE &&

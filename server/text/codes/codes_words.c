@@ -345,6 +345,16 @@ static void take_name(struct mt_codes_finder *finder, size_t i)
     }
 }
 
+/* a.k.a., r.s.v.p.: three letters at least, which models take for the ends of sentences. */
+static bool take_initials(struct mt_codes_finder *finder, size_t i)
+{
+    size_t begin = finder->items[i].core_begin, at = begin, end = finder->items[i].end;
+    while (at + 1 < end && mt_ascii_is_small(finder->text[at]) && finder->text[at + 1] == '.')
+        at += 2;
+    return at - begin >= 6 && !mt_codes_is_letter(mt_codes_at(finder, at)) &&
+           mt_codes_take(finder, MT_CODE_WORD, begin, at);
+}
+
 static void take_items(struct mt_codes_finder *finder)
 {
     size_t none_before = 0;
@@ -354,6 +364,8 @@ static void take_items(struct mt_codes_finder *finder)
         size_t n = mt_codes_take_expression(finder, i, &none_before);
         if (!n)
             n = mt_codes_take_number(finder, i);
+        if (!n)
+            n = take_initials(finder, i);
         if (n) {
             i += n - 1;
             continue;

@@ -126,6 +126,15 @@ static const struct {
     {"Where is it?", "Wo ist es?", "Wo ist es?"},
     {"Where is it?", "", "Where is it?"},
     {"-", "-", "-"},
+    /* a mark that closes a quotation */
+    {"“I go,” he said.", "« Je vais, il a dit.", "« Je vais », il a dit."},
+    {"“Yes, I go,” he said.", "„Ja, ich gehe, sagte er.", "„Ja, ich gehe“, sagte er."},
+    {"“I go,” he said.", "„Ich gehe“, sagte er.", "„Ich gehe“, sagte er."},
+    {"He said, “I go.”", "Il a dit, « Je vais, moi.", "Il a dit, « Je vais, moi."},
+    /* what stood behind a colon */
+    {"Wi-Fi: on", "Wi-Fi :", "Wi-Fi: on"},
+    {"Name: Tom:", "Name: Tom:", "Name: Tom:"},
+    {"He said this", "Er sagte:", "Er sagte:"},
 };
 
 static void check_map(const char *target, const size_t *map, const struct mt_text *out)
