@@ -1,4 +1,5 @@
-"""What people really type, with the bundled models: real_input.jsonl, a line for each check. It holds the kind, the
+"""What people really type, with the bundled models: real_input.jsonl, a line for each check (what is no translation of
+one text has a test below it). It holds the kind, the
 target ("auto->de": the source is to be detected), the text, and what must hold of its translation:
 
   "is"       this, or one of these; true: the text itself
@@ -135,6 +136,24 @@ class RealInput(unittest.TestCase):
     def test_a_number_that_its_word_makes_another_is_named_with_the_word(self):
         warnings = self.post(q="It costs 1.5 million dollars.", target="ja").get("warnings", [])
         self.assertIn((["1.5 million"], ["1.5万"]), [(w.get("missing"), w.get("added")) for w in warnings])
+
+    def test_numbers_are_right_or_named(self):
+        for text, wanted in (("½ cup of sugar", "½ Tasse Zucker"), ("1,234.56", "1.234,56"),
+                             ("10 × 20 cm", "10 × 20 cm"), ("SW1A 2AA", "SW1A 2AA")):
+            reply = self.post(q=text)
+            self.assertTrue(reply["translatedText"] == wanted or "warnings" in reply, reply)
+
+    def test_languages_are_detected(self):
+        for text, language in (("привет", "ru"), ("Il mio computer è lento", "it"), ("شكرا", "ar"),
+                               ("你好", "zh-Hans")):
+            self.assertEqual(self.daemon.request("POST", "/detect", {"q": text}).json[0]["language"], language, text)
+
+    def test_transport(self):
+        mark = self.daemon.request("POST", "/translate", b'\xef\xbb\xbf{"q": "Hello", "source": "en", "target": "de"}',
+                                   headers={"Content-Type": "application/json"})
+        self.assertEqual(mark.status, 200, mark)
+        self.assertIn("message", self.daemon.get("/v2/translate").json)
+        self.assertEqual(len(self.post(q=["Hello"] * 381)["translatedText"]), 381)
 
     def test_placeholders_that_are_there_are_not_called_lost(self):
         reply = self.post(q="Page %from% to %to% of %total%")
