@@ -3,12 +3,19 @@
 #include "base/real.h"
 #include "base/size.h"
 #include "base/text.h"
+#include "server/text/marked.h"
 #include "server/text/translation.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include <unicode/uchar.h>
+
 #define MIN_LOGPROB (-100.0)
+/* How much surer a model has to be for each piece more that a word of the source is spelled in, up to so
+ * many. */
+#define SURER_PER_PIECE 0.15
+#define MOST_PIECES 3
 
 /* Target ids, or source tokens: what the vocabulary does not know has one id for all of it, and is
  * no repetition. */
@@ -171,6 +178,47 @@ double mt_guard_least_probability(const float *logprobs, size_t n)
     return mt_real_exp(least / MT_GUARD_WINDOW);
 }
 
+static bool is_of_letters(const char *piece)
+{
+    for (; *piece; piece += mt_utf8_length((unsigned char)*piece)) {
+        uint32_t c = mt_utf8_decode(piece);
+        if (!u_isalpha((UChar32)c) || c >= MT_FIRST_IDEOGRAPH)
+            return false;
+    }
+    return true;
+}
+
+size_t mt_guard_count_pieces(const struct mt_token_list *source)
+{
+    static const char blank[] = "\xE2\x96\x81";
+    size_t most = 1, n = 0;
+    bool is_first = true;
+    for (size_t i = 0; i < source->n; i++) {
+        const struct mt_token *token = &source->tokens[i];
+        bool begins = strncmp(token->piece, blank, strlen(blank)) == 0;
+        const char *piece = token->piece + (begins ? strlen(blank) : 0);
+        if (token->special)
+            continue;
+        if (begins)
+            n = is_first || !u_isupper((UChar32)mt_utf8_decode(piece));
+        else if (n > 0 && *piece)
+            n++;
+        if (!is_of_letters(piece))
+            n = 0;
+        is_first = is_first && n == 0;
+        most = mt_size_max(most, n);
+    }
+    return most;
+}
+
+static bool is_unsure(const struct mt_token_list *source, const struct mt_hypothesis *best,
+                      double min_probability)
+{
+    size_t n_more = mt_size_min(mt_guard_count_pieces(source), MOST_PIECES) - 1;
+    return mt_guard_least_probability(best->token_logprobs, best->n_ids) <
+           min_probability * (1 + SURER_PER_PIECE * (double)n_more);
+}
+
 /* A model may be told to end with eos at its limit: then eos says nothing. */
 bool mt_guard_is_truncated(const struct mt_sentence *sentence, size_t rank)
 {
@@ -198,8 +246,7 @@ unsigned mt_guard_check(const struct mt_translation *translation, size_t sentenc
         warnings |= 1u << MT_WARNING_REPETITION;
     if (has_unreadable(part.source_tokens, &best, mt_translation_tokenizer(translation)))
         warnings |= 1u << MT_WARNING_UNREADABLE;
-    if (best.token_logprobs &&
-        mt_guard_least_probability(best.token_logprobs, best.n_ids) < options->min_probability)
+    if (best.token_logprobs && is_unsure(part.source_tokens, &best, options->min_probability))
         warnings |= 1u << MT_WARNING_UNSURE;
     return warnings;
 }

@@ -9,7 +9,8 @@
  *   cut         the sentence was too long for the model and was translated in pieces
  *   unreadable  the model was shown characters that its vocabulary lacks, and did not copy them
  *   unsure      the model found a stretch of its own translation improbable: it guessed, or spelled
- *               a word that it does not know
+ *               a word that it does not know. Where the vocabulary has to spell a word of the source,
+ *               too, less is enough
  *
  * Other warnings are found by the text: see proofread.h and left_words.h; and "unaligned" says that
  * the memory for an alignment was not there: see passage.h.
@@ -24,6 +25,7 @@
 #include <stdint.h>
 
 struct mt_sentence;
+struct mt_token_list;
 struct mt_translation;
 
 enum mt_warning {
@@ -66,6 +68,10 @@ size_t mt_guard_count_repeats(const int32_t *ids, size_t n);
 /* The least geometric mean of the probabilities of MT_GUARD_WINDOW tokens in a row; what a shorter
  * sentence lacks counts as certain. 1 where n is 0. */
 double mt_guard_least_probability(const float *logprobs, size_t n);
+
+/* In how many pieces the vocabulary spells that word of the source which takes most of them, 1 at least. Of
+ * words with a capital, which may be names, only the sentence's first one counts. */
+size_t mt_guard_count_pieces(const struct mt_token_list *source);
 
 /* Whether a hypothesis of an ended sentence was ended by the limit of its length. False where there
  * is no hypothesis of that rank. */

@@ -1,7 +1,9 @@
 #include "server/text/guard.h"
+#include "model/tokenizer/tokenizer.h"
 
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Letters for ids. */
@@ -61,6 +63,37 @@ START_TEST(the_least_probable_stretch_counts)
 }
 END_TEST
 
+/* Pieces with blanks between them, of which _ begins a word. */
+static const struct {
+    const char *pieces;
+    size_t n;
+} spelled[] = {
+    {"", 1},
+    {"_The _house .", 1},
+    {"_The _war ran ty .", 3},
+    {"_Gr and ma _sleep s", 3},
+    {"_We _meet _Gr and ma", 1},
+    {"_a 1 b 2", 1},
+    {"_i Ph one", 3},
+    {"_\u6771 \u4eac \u90fd", 1},
+};
+
+START_TEST(words_that_are_spelled_are_counted)
+{
+    struct mt_token tokens[8];
+    char pieces[8][16], text[64], *rest = text, *piece;
+    struct mt_token_list list = {.tokens = tokens};
+    strcpy(text, spelled[_i].pieces);
+    while (*text && (piece = strsep(&rest, " "))) {
+        bool begins = piece[0] == '_';
+        snprintf(pieces[list.n], sizeof pieces[0], "%s%s", begins ? "\u2581" : "", piece + begins);
+        tokens[list.n] = (struct mt_token){.piece = pieces[list.n]};
+        list.n++;
+    }
+    ck_assert_uint_eq(mt_guard_count_pieces(&list), spelled[_i].n);
+}
+END_TEST
+
 START_TEST(every_warning_has_a_name_of_its_own)
 {
     for (unsigned i = 0; i < MT_N_WARNINGS; i++)
@@ -77,6 +110,8 @@ Suite *suite_guard(void)
     tcase_add_loop_test(tcase, the_most_repeated_group_is_counted, 0,
                         sizeof cases / sizeof cases[0]);
     tcase_add_test(tcase, the_least_probable_stretch_counts);
+    tcase_add_loop_test(tcase, words_that_are_spelled_are_counted, 0,
+                        sizeof spelled / sizeof spelled[0]);
     tcase_add_test(tcase, groups_are_found_up_to_the_longest);
     tcase_add_test(tcase, every_warning_has_a_name_of_its_own);
     suite_add_tcase(suite, tcase);
