@@ -331,6 +331,59 @@ const struct mt_setting mt_rows_daemon[] = {
                "X-Forwarded-Proto say.",
     },
     {
+        .section = "Data",
+        FIELD(data_directory),
+        .value_name = "DIR",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Where glossaries that clients leave with the server are kept, in a database of "
+               "SQLite's that is made there: a directory of the daemon's user, to be backed up. "
+               "Empty: none are taken, so that nothing of a text is ever on a disk.",
+    },
+    {
+        .section = "Data",
+        FIELD(max_data_bytes),
+        .value_name = "BYTES",
+        .type = MT_SETTING_INTEGER,
+        .low = 1048576,
+        .high = 1e12,
+        .default_number = 1073741824,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Largest database in data_directory. What would make it larger is refused with "
+               "503, as where the disk is full; translations go on. 1 GiB is a hundred glossaries "
+               "of the largest kind.",
+    },
+    {
+        .section = "Data",
+        FIELD(max_glossaries),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 1000000,
+        .default_number = 1000,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Glossaries of one API key, or, where there are no keys, of all clients together; "
+               "a further one gets 413. DeepL allows as many.",
+    },
+    {
+        .section = "Data",
+        FIELD(max_glossary_bytes),
+        .value_name = "BYTES",
+        .type = MT_SETTING_INTEGER,
+        .low = 1024,
+        .high = 10485760,
+        .default_number = 10485760,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Bytes of the terms of one glossary and their translations; more get 413. DeepL "
+               "allows as many, some 300,000 terms.",
+    },
+    {
         .section = "Access",
         FIELD(api_keys_file),
         .is_common = true,

@@ -67,7 +67,10 @@ struct mt_settings {
     bool files_translation;
     int64_t max_document_bytes, max_documents, max_document_jobs, document_timeout_ms;
     int64_t files_lifetime_ms, max_files_bytes;
-    char *files_directory;           /* "": in memory */
+    char *files_directory; /* "": in memory */
+    /* what clients leave with the daemon */
+    char *data_directory; /* "": nothing is taken */
+    int64_t max_data_bytes, max_glossaries, max_glossary_bytes;
     char *public_url;                /* "": what the request's Host says */
     char *tls_certificate, *tls_key; /* "": none */
     /* access */

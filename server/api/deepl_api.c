@@ -22,8 +22,8 @@ enum mt_status mt_deepl_refuse_value(const char *name, struct mt_error *err)
 enum mt_status mt_deepl_refuse_unsupported(const struct mt_params *params,
                                            const struct mt_fields *given, struct mt_error *err)
 {
-    static const char *const names[] = {"glossary_id", "glossary_ids", "style_id",
-                                        "custom_instructions", "translation_memory_id"};
+    static const char *const names[] = {"glossary_ids", "style_id", "custom_instructions",
+                                        "translation_memory_id"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const struct cJSON *value = mt_params_get(params, names[i]);
         bool is_empty = !value || (cJSON_IsString(value) && value->valuestring[0] == '\0') ||
@@ -181,6 +181,8 @@ static enum mt_status add_fields(const struct mt_request *request, struct cJSON 
                            err);
     if (!status)
         status = add_languages(service, &given, fields, err);
+    if (!status && given.glossary_id[0] != '\0')
+        status = add_string(fields, "glossary_id", given.glossary_id, err);
     if (!status &&
         !cJSON_AddBoolToObject(fields, "show_billed_characters", given.show_billed_characters))
         status = mt_fail_memory(err, sizeof *fields, "a field");
@@ -349,19 +351,9 @@ static enum mt_status finish_usage(struct mt_request *request, struct mt_error *
     return mt_text_check(&request->reply.body, "the usage", err);
 }
 
-/* ---- GET /v2/glossary-language-pairs ---- */
-
-/* None: clients ask before each translation whether there are any. */
-static enum mt_status finish_glossary_pairs(struct mt_request *request, struct mt_error *err)
-{
-    mt_text_append_string(&request->reply.body, "{\"supported_languages\":[]}");
-    return mt_text_check(&request->reply.body, "the pairs of glossaries", err);
-}
-
 const struct mt_handler mt_deepl_translate_handler = {.choose = choose_model,
                                                       .begin = begin_translate,
                                                       .finish = finish_translate,
                                                       .release = release_translate};
 const struct mt_handler mt_deepl_languages_handler = {.finish = finish_languages};
 const struct mt_handler mt_deepl_usage_handler = {.finish = finish_usage};
-const struct mt_handler mt_deepl_glossary_pairs_handler = {.finish = finish_glossary_pairs};

@@ -7,7 +7,7 @@
  *   GET, POST /v2/usage     {"character_count": 5, "character_limit": 1000}
  *
  * Errors are {"message": "..."}. What changes translations there and is not to be had here is
- * refused by name (glossaries, styles, formality); what only may change them is ignored as
+ * refused by name (several glossaries, styles, formality); what only may change them is ignored as
  * DeepL ignores it (context, model_type, preserve_formatting, which is what we do anyway).
  *
  * character_count is what the client's chars_per_day has been charged with; where there is no such
@@ -21,7 +21,6 @@
 extern const struct mt_handler mt_deepl_translate_handler;
 extern const struct mt_handler mt_deepl_languages_handler;
 extern const struct mt_handler mt_deepl_usage_handler;
-extern const struct mt_handler mt_deepl_glossary_pairs_handler;
 
 /*
  * What /v2/document (document_api.h) reads likewise.

@@ -254,6 +254,9 @@ enum mt_status mt_file_translation_create(struct mt_request *request,
         status = check_size(request, work, err);
     if (!status)
         status = read_languages(work, service, question->source, question->target, err);
+    if (!status)
+        status = mt_glossary_add_stored(&work->glossary, request, work->fields.glossary_id,
+                                        question->source, work->languages.target, err);
     if (!status && work->languages.route.n > 1)
         status = mt_glossary_pass_on(&work->glossary, &work->passed_on, err);
     if (!status)

@@ -1,10 +1,13 @@
 #include "server/api/glossary.h"
 
+#include "server/api/glossaries_api.h"
+#include "server/data/glossaries.h"
 #include "server/passages/passage.h"
 #include "server/text/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <cjson/cJSON.h>
 
@@ -95,6 +98,8 @@ static enum mt_status read_field(const struct reader *reader, const struct mt_pa
 static enum mt_status reserve_counts(struct mt_glossary *glossary, struct mt_error *err)
 {
     size_t n = mt_terms_count(glossary->terms);
+    free(glossary->n_found);
+    free(glossary->n_applied);
     glossary->n_found = calloc(n + 1, sizeof *glossary->n_found);
     glossary->n_applied = calloc(n + 1, sizeof *glossary->n_applied);
     if (!glossary->n_found || !glossary->n_applied)
@@ -115,6 +120,40 @@ enum mt_status mt_glossary_read(const struct mt_params *params, size_t max_terms
     if (!status)
         status = read_field(&reader, params, "glossary", read_pairs, err);
     return status ? status : reserve_counts(out, err);
+}
+
+static enum mt_status join(struct mt_glossary *glossary, struct mt_terms *stored,
+                           struct mt_error *err)
+{
+    if (!glossary->terms) {
+        glossary->terms = stored;
+        return MT_OK;
+    }
+    enum mt_status status = mt_terms_add_others(glossary->terms, stored, err);
+    mt_terms_destroy(stored);
+    return status;
+}
+
+enum mt_status mt_glossary_add_stored(struct mt_glossary *glossary,
+                                      const struct mt_request *request, const char *id,
+                                      const char *source, const char *target, struct mt_error *err)
+{
+    char owner[MT_MAX_KEY_NAME_BYTES + 8], from[MT_LANGUAGE_BYTES], to[MT_LANGUAGE_BYTES];
+    struct mt_terms *stored = NULL;
+    if (id[0] == '\0')
+        return MT_OK;
+    enum mt_status status = mt_glossaries_check(request, err);
+    if (status)
+        return status;
+    bool is_one = source && source[0] != '\0' && strcasecmp(source, "auto") != 0 && target;
+    if (!is_one || !mt_glossary_language(source, from) || !mt_glossary_language(target, to))
+        return mt_fail(err, MT_INVALID,
+                       "glossary_id is for texts of one language that is named, into one other");
+    mt_glossary_owner(request, owner);
+    status = mt_glossaries_terms(request->service->glossaries, owner, id, from, to, &stored, err);
+    if (!status)
+        status = join(glossary, stored, err);
+    return status ? status : reserve_counts(glossary, err);
 }
 
 enum mt_status mt_glossary_pass_on(const struct mt_glossary *from, struct mt_glossary *out,

@@ -4,6 +4,7 @@
  *
  *   do_not_translate  ["Foo", ...], or one string
  *   glossary          {"train station": "Hauptbahnhof", ...}, or a list of {"source", "target"}
+ *   glossary_id       of a glossary that was left with the server (glossaries_api.h)
  *
  *   "terms": [{"source": "train station", "target": "Hauptbahnhof", "found": 2, "applied": 1,
  *              "reason": "..."}]
@@ -16,7 +17,7 @@
 #ifndef MT_SERVER_API_GLOSSARY_H
 #define MT_SERVER_API_GLOSSARY_H
 
-#include "server/http/params.h"
+#include "server/requests/handler.h"
 
 struct mt_passage;
 struct mt_terms;
@@ -32,6 +33,14 @@ struct mt_glossary {
 MT_MUST_CHECK enum mt_status mt_glossary_read(const struct mt_params *params, size_t max_terms,
                                               struct mt_glossary *out, struct mt_error *err);
 void mt_glossary_finish(struct mt_glossary *glossary);
+
+/* Adds the terms of the glossary that glossary_id names, for texts from source to target; the
+ * request's own go first. Nothing where id is "". MT_INVALID where source is "auto" or one of many
+ * (NULL), MT_NOT_FOUND, MT_UNSUPPORTED, and errors of mt_glossaries_terms. */
+MT_MUST_CHECK enum mt_status mt_glossary_add_stored(struct mt_glossary *glossary,
+                                                    const struct mt_request *request,
+                                                    const char *id, const char *source,
+                                                    const char *target, struct mt_error *err);
 
 /* Counts what became of the terms of one passage, which has been decoded. */
 MT_MUST_CHECK enum mt_status mt_glossary_count(struct mt_glossary *glossary,

@@ -4,6 +4,7 @@
 #include "server/api/document_api.h"
 #include "server/api/files_api.h"
 #include "server/api/frontend_api.h"
+#include "server/api/glossaries_api.h"
 #include "server/api/health_api.h"
 #include "server/api/languages_api.h"
 #include "server/api/models_api.h"
@@ -12,10 +13,23 @@
 #include "server/api/translate_api.h"
 #include "server/api/web.h"
 
+/* The list, and what is below it. */
+#define GLOSSARIES(root, changes)                                                              \
+    {.method = "GET",                                                                          \
+     .also = "POST",                                                                           \
+     .path = root,                                                                             \
+     .handler = &mt_glossaries_handler,                                                        \
+     .access = MT_ACCESS_CHANGES_METERED,                                                      \
+     .takes_glossaries = true},                                                                \
+    {                                                                                          \
+        .method = "GET", .also = changes, .path = root "/", .handler = &mt_glossaries_handler, \
+        .is_folder = true, .access = MT_ACCESS_CHANGES_METERED, .takes_glossaries = true       \
+    }
+
 const struct mt_route mt_routes[] = {
     {.method = "GET", .path = "/", .handler = &mt_web_handler},
     {.method = "GET",
-     .takes_post = true,
+     .also = "POST",
      .path = "/attention",
      .handler = &mt_attention_handler,
      .is_strict_about_type = true,
@@ -48,15 +62,15 @@ const struct mt_route mt_routes[] = {
      .handler = &mt_document_handler,
      .takes_documents = true},
     {.method = "GET",
-     .takes_post = true,
-     .takes_delete = true,
+     .also = "POST, DELETE",
      .path = "/v2/document/",
      .handler = &mt_document_status_handler,
      .is_folder = true,
      .access = MT_ACCESS_KEYED},
+    GLOSSARIES("/v2/glossaries", "DELETE"),
     {.method = "GET",
      .path = "/v2/glossary-language-pairs",
-     .handler = &mt_deepl_glossary_pairs_handler,
+     .handler = &mt_glossary_pairs_handler,
      .access = MT_ACCESS_KEYED},
     {.method = "GET",
      .path = "/v2/languages",
@@ -64,10 +78,11 @@ const struct mt_route mt_routes[] = {
      .access = MT_ACCESS_KEYED},
     {.method = "POST", .path = "/v2/translate", .handler = &mt_deepl_translate_handler},
     {.method = "GET",
-     .takes_post = true,
+     .also = "POST",
      .path = "/v2/usage",
      .handler = &mt_deepl_usage_handler,
      .access = MT_ACCESS_KEYED},
+    GLOSSARIES("/v3/glossaries", "PUT, PATCH, DELETE"),
     {.method = "GET", .path = "/web/", .handler = &mt_web_handler, .is_folder = true},
 };
 

@@ -326,6 +326,11 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
     enum mt_status status = read_request(state, request, err);
     if (!status)
         status = find_ways(state, request, err);
+    if (!status && state->n_texts > 0)
+        status = mt_glossary_add_stored(
+            &state->params.glossary, request, state->params.fields.glossary_id,
+            state->is_auto || state->sources || state->targets ? NULL : state->texts[0].pair.source,
+            state->texts[0].pair.target, err);
     if (!status && is_pivoted(state))
         status = mt_glossary_pass_on(&state->params.glossary, &state->passed_on, err);
     return status;
@@ -645,12 +650,6 @@ static void write_lost(struct mt_json_writer *writer, struct state *state)
     mt_json_raw(writer, state->lost.bytes, state->lost.length);
 }
 
-static void write_terms(struct mt_json_writer *writer, const struct state *state)
-{
-    mt_json_key(writer, "terms");
-    mt_glossary_write(&state->params.glossary, writer);
-}
-
 /* Keys in alphabetical order, as LibreTranslate sends them. */
 static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 {
@@ -673,8 +672,10 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
         write_member(&writer, state, "scores", write_scores);
     if (params->fields.return_sentences)
         write_member(&writer, state, "sentences", write_sentences);
-    if (params->glossary.terms)
-        write_terms(&writer, state);
+    if (params->glossary.terms) {
+        mt_json_key(&writer, "terms");
+        mt_glossary_write(&params->glossary, &writer);
+    }
     write_member(&writer, state, "translatedText", write_best);
     if (params->fields.return_usage)
         write_usage(&writer, state);

@@ -108,7 +108,8 @@ static enum mt_status join_fields(struct mt_translate_params *params, bool is_ar
 static enum mt_status check_together(const struct mt_translate_params *params, struct mt_error *err)
 {
     const struct mt_fields *fields = &params->fields;
-    if (params->glossary.terms && fields->alignment)
+    bool has_terms = params->glossary.terms || fields->glossary_id[0] != '\0';
+    if (has_terms && fields->alignment)
         return mt_fail(err, MT_INVALID,
                        "alignment cannot be had together with glossary or do_not_translate");
     const char *field = fields->alignment          ? "alignment"

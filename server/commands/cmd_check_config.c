@@ -17,7 +17,10 @@
 #include "server/models/served_model.h"
 #include "server/http/tls.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 /* Where the model has any. */
 static void describe_vocabularies(const struct mt_model *model)
@@ -140,6 +143,21 @@ static enum mt_status check_keys(const struct mt_settings *settings, struct mt_e
     return MT_OK;
 }
 
+/* The database itself is the daemon's, which may be running. */
+static enum mt_status check_data(const struct mt_settings *settings, struct mt_error *err)
+{
+    const char *directory = settings->data_directory;
+    if (directory[0] == '\0')
+        return MT_OK;
+    if (access(directory, R_OK | W_OK | X_OK) != 0)
+        return mt_fail(err, MT_IO,
+                       "data_directory is %s, which cannot be written: %s; make it, for the user "
+                       "that the daemon runs as",
+                       directory, strerror(errno));
+    mt_cli_say("data_directory %s: good", directory);
+    return MT_OK;
+}
+
 /* As serve does: with a file that is written and removed. */
 static enum mt_status check_files(const struct mt_settings *settings, struct mt_error *err)
 {
@@ -215,6 +233,8 @@ static enum mt_status check(struct mt_settings *settings, struct mt_error *err)
         status = check_texts(settings, err);
     if (!status)
         status = check_files(settings, err);
+    if (!status)
+        status = check_data(settings, err);
     if (status)
         return status;
     if (*settings->model || *settings->models_directory)

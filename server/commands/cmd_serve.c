@@ -14,6 +14,8 @@
 #include "server/http/connections.h"
 #include "server/http/descriptors.h"
 #include "server/engine/engine.h"
+#include "server/data/database.h"
+#include "server/data/glossaries.h"
 #include "server/service/document_jobs.h"
 #include "server/service/file_store.h"
 #include "server/service/generation.h"
@@ -77,6 +79,8 @@ struct server {
     struct mt_number_words *number_words;
     struct mt_file_store *files;
     struct mt_document_jobs *documents;
+    struct mt_database *database; /* NULL: there is no data_directory */
+    struct mt_glossaries *glossaries;
     struct mt_metrics *metrics;
     struct mt_generations *generations;
     struct mt_text_threads *text_threads;
@@ -141,6 +145,7 @@ static enum mt_status create_generations(struct server *server, struct mt_error 
         .metrics = server->metrics,
         .attention_budget = &server->attention_budget,
         .files = server->files,
+        .glossaries = server->glossaries,
         .documents = server->documents,
         .splitter = server->splitter,
         .number_words = server->number_words,
@@ -296,7 +301,7 @@ static enum mt_status restrict_files(const struct server *server,
     if (status)
         return status;
     const struct mt_sandbox_files files = {
-        .writable = {settings->cache_dir, settings->files_directory},
+        .writable = {settings->cache_dir, settings->files_directory, settings->data_directory},
         .readable = is_root ? readable.paths : NULL,
         .n_readable = readable.n,
     };
@@ -305,6 +310,25 @@ static enum mt_status restrict_files(const struct server *server,
         log_root(is_restricted ? &readable : NULL);
     mt_readable_finish(&readable);
     return MT_OK;
+}
+
+/* Without a data_directory there is nothing to open. */
+static enum mt_status open_data(struct server *server, const struct mt_settings *settings,
+                                struct mt_error *err)
+{
+    const struct mt_database_options options = {
+        .directory = settings->data_directory,
+        .max_bytes = settings->max_data_bytes,
+    };
+    const struct mt_glossary_limits limits = {
+        .max_glossaries = (size_t)settings->max_glossaries,
+        .max_bytes = (size_t)settings->max_glossary_bytes,
+    };
+    if (settings->data_directory[0] == '\0')
+        return MT_OK;
+    enum mt_status status = mt_database_open(&options, &server->database, err);
+    return status ? status
+                  : mt_glossaries_create(server->database, &limits, &server->glossaries, err);
 }
 
 /* All that can take long. The port first: whether it is free is known at once, and clients that
@@ -325,6 +349,8 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
         status = mt_file_store_create(settings->files_directory, &server->files, err);
     if (!status)
         status = mt_document_jobs_create(&server->documents, err);
+    if (!status)
+        status = open_data(server, settings, err);
     if (!status && is_sandboxed)
         status = restrict_files(server, settings, err);
     else if (!status && geteuid() == 0)
@@ -367,6 +393,8 @@ static void stop(struct server *server)
     mt_text_threads_destroy(server->text_threads);
     mt_generations_destroy(server->generations);
     mt_document_jobs_destroy(server->documents);
+    mt_glossaries_destroy(server->glossaries);
+    mt_database_close(server->database);
     mt_file_store_destroy(server->files);
     mt_splitter_destroy(server->splitter);
     mt_number_words_destroy(server->number_words);

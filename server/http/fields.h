@@ -25,6 +25,9 @@ enum mt_fields_of {
     MT_FIELDS_OF_ALIGNMENT = 256, /* what the field of /attention holds */
     MT_FIELDS_OF_DOCUMENT = 512,
     MT_FIELDS_OF_DOCUMENT_STATUS = 1024,
+    MT_FIELDS_OF_GLOSSARY = 2048,   /* what /v2/glossaries makes one of, and with it all below */
+    MT_FIELDS_OF_GLOSSARIES = 4096, /* what /v3/glossaries does */
+    MT_FIELDS_OF_DICTIONARY = 8192, /* what a dictionary of it becomes */
 };
 
 /* The values of a request's fields by their names, but for those that code of its own reads. What
@@ -34,8 +37,8 @@ struct mt_fields {
         return_usage, retranslate, search, show_billed_characters, stream;
     int64_t logit_lens, n, next_tokens, precision, sentence;
     double length_penalty;
-    const char *document_key, *encoding, *filename, *formality, *format, *layout, *output_format,
-        *reduce, *shortlist, *source, *source_lang, *split_sentences, *stream_mode, *tag_handling,
+    const char *document_key, *encoding, *entries, *entries_format, *filename, *formality, *format,
+        *glossary_id, *layout, *name, *output_format, *reduce, *shortlist, *source, *source_lang, *split_sentences, *stream_mode, *tag_handling,
         *target, *target_lang, *target_prefix, *target_text, *target_vocabulary, *type;
 };
 

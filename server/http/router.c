@@ -20,13 +20,20 @@ static bool is_path(const struct mt_route *route, const char *path, size_t path_
     return fits && memcmp(route->path, path, length) == 0;
 }
 
+static bool has_method(const char *list, const char *method)
+{
+    size_t length = strlen(method);
+    for (const char *at = list; *at; at += strcspn(at, ", "), at += strspn(at, ", "))
+        if (strcspn(at, ", ") == length && strncmp(at, method, length) == 0)
+            return true;
+    return false;
+}
+
 static bool is_method(const struct mt_route *route, const char *method)
 {
     if (strcmp(method, "HEAD") == 0)
         return strcmp(route->method, "GET") == 0;
-    return strcmp(route->method, method) == 0 ||
-           (route->takes_post && strcmp(method, "POST") == 0) ||
-           (route->takes_delete && strcmp(method, "DELETE") == 0);
+    return strcmp(route->method, method) == 0 || (route->also && has_method(route->also, method));
 }
 
 static void append(char *list, const char *method)
@@ -57,10 +64,8 @@ void mt_route_find(const struct mt_route *routes, size_t n_routes, const char *m
         append(out->allow, routes[i].method);
         if (strcmp(routes[i].method, "GET") == 0)
             append(out->allow, "HEAD");
-        if (routes[i].takes_post)
-            append(out->allow, "POST");
-        if (routes[i].takes_delete)
-            append(out->allow, "DELETE");
+        if (routes[i].also)
+            append(out->allow, routes[i].also);
         if (is_method(&routes[i], method))
             out->route = &routes[i];
     }

@@ -16,16 +16,18 @@ struct mt_handler;
 
 /* Which requests need a key, and count: access.h. */
 enum mt_access_kind {
-    MT_ACCESS_BY_METHOD, /* POST: metered; GET: open */
-    MT_ACCESS_OPEN,      /* anybody; a key that is known still counts for limits of sizes */
-    MT_ACCESS_KEYED,     /* keys are checked, but nothing is counted */
-    MT_ACCESS_METERED,   /* keys are checked and rates count */
+    MT_ACCESS_BY_METHOD,       /* POST: metered; GET: open */
+    MT_ACCESS_OPEN,            /* anybody; a key that is known still counts for limits of sizes */
+    MT_ACCESS_KEYED,           /* keys are checked, but nothing is counted */
+    MT_ACCESS_METERED,         /* keys are checked and rates count */
+    MT_ACCESS_CHANGES_METERED, /* GET: keyed; other methods: metered */
 };
 
 struct mt_route {
     const char *method; /* "GET" (HEAD comes with it) or "POST" */
-    bool takes_post;    /* as GET does; its body may hold fields, the key among them */
-    bool takes_delete;
+    /* Other methods that it takes, as a header lists them: "POST, DELETE"; NULL: none. A body may
+     * hold fields, the key among them. */
+    const char *also;
     const char *path;
     const struct mt_handler *handler;
     bool is_folder; /* path ends in '/' */
@@ -37,6 +39,8 @@ struct mt_route {
     bool is_vital;
     /* A form with a file in it may be as long as max_document_bytes. */
     bool takes_documents;
+    /* A body may be as long as one needs to be that has max_glossary_bytes in it. */
+    bool takes_glossaries;
     enum mt_access_kind access;
 };
 

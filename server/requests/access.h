@@ -34,7 +34,7 @@ struct mt_settings;
 #define MT_BAN_SECONDS 3600
 
 struct mt_access_question {
-    enum mt_access_kind kind; /* not BY_METHOD */
+    enum mt_access_kind kind; /* open, keyed or metered */
     enum mt_dialect dialect;  /* the texts are LibreTranslate's "q" or DeepL's "text" */
     const struct mt_settings *settings;
     const struct mt_keys *keys; /* NULL: none are in use */

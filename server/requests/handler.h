@@ -35,7 +35,7 @@ struct mt_translation_part;
 
 struct mt_request {
     const struct mt_service *service;
-    const char *method; /* "GET" for HEAD too, "POST" or "DELETE" */
+    const char *method; /* "GET" for HEAD too, "POST", "PUT", "PATCH" or "DELETE" */
     const char *path;   /* as routed: "/translate"; whole where the route is a folder */
     struct mt_params params;
     bool is_ending; /* the server is about to stop */

@@ -113,8 +113,9 @@ static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error
     if (!type)
         type = "";
     size_t limit = (size_t)exchange->request.service->settings->max_body_bytes;
-    if (body->length > limit && !is_type(type, "multipart/form-data"))
-        return mt_fail(err, MT_LIMIT, MT_GATE_LONG_BODY); /* only a file may be as long */
+    bool may_be_long = exchange->route->takes_glossaries || is_type(type, "multipart/form-data");
+    if (body->length > limit && !may_be_long) /* only a file, or a glossary */
+        return mt_fail(err, MT_LIMIT, MT_GATE_LONG_BODY);
     if (is_json_type(type) && (body->length > 0 || (wants_body && !has_query)))
         return mt_params_parse_json(params, body->length > 0 ? body->bytes : "", body->length, err);
     bool is_form = is_type(type, "application/x-www-form-urlencoded");
@@ -150,10 +151,12 @@ enum mt_status mt_exchange_read_timeout(struct mt_exchange *exchange, struct mt_
     return MT_OK;
 }
 
-static enum mt_access_kind access_kind(const struct mt_route *route)
+static enum mt_access_kind access_kind(const struct mt_route *route, const char *method)
 {
     if (route->is_vital)
         return MT_ACCESS_OPEN;
+    if (route->access == MT_ACCESS_CHANGES_METERED)
+        return strcmp(method, "GET") == 0 ? MT_ACCESS_KEYED : MT_ACCESS_METERED;
     if (route->access != MT_ACCESS_BY_METHOD)
         return route->access;
     return strcmp(route->method, "POST") == 0 ? MT_ACCESS_METERED : MT_ACCESS_OPEN;
@@ -164,7 +167,7 @@ static enum mt_status check_access(struct mt_exchange *exchange, struct mt_error
     struct mt_request *request = &exchange->request;
     struct mt_access *access = &request->access;
     const struct mt_access_question question = {
-        .kind = access_kind(exchange->route),
+        .kind = access_kind(exchange->route, request->method),
         .dialect = request->reply.dialect,
         .settings = request->service->settings,
         .keys = request->service->keys,

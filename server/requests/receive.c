@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/list.h"
+#include "base/size.h"
 #include "config/settings.h"
 #include "server/http/client.h"
 #include "server/http/connections.h"
@@ -19,6 +20,8 @@
 
 #include <gnutls/gnutls.h>
 
+/* Forms write a byte as three. */
+#define FORM_FACTOR 3
 /* A refused body of up to 4 times the limit, and in any case of 8 MiB, is read and thrown away,
  * because clients that are still sending do not look for a reply;
  * a longer one ends the connection. */
@@ -177,10 +180,13 @@ static size_t max_body_bytes(const struct mt_exchange *exchange)
     const struct mt_settings *settings = exchange->request.service->settings;
     size_t limit = (size_t)settings->max_body_bytes;
     bool takes_documents = !exchange->route || exchange->route->takes_documents;
-    /* Beside a file there are other fields. */
+    bool takes_glossaries = !exchange->route || exchange->route->takes_glossaries;
+    size_t more = 0; /* beside which there are other fields */
     if (takes_documents && settings->files_translation)
-        limit += (size_t)settings->max_document_bytes;
-    return limit;
+        more = (size_t)settings->max_document_bytes;
+    if (takes_glossaries && settings->data_directory[0] != '\0')
+        more = mt_size_max(more, FORM_FACTOR * (size_t)settings->max_glossary_bytes);
+    return limit + more;
 }
 
 static void refuse(struct mt_exchange *exchange, const struct mt_error *err,
@@ -316,6 +322,17 @@ static void check_head(struct mt_exchange *exchange, const char *method, const c
                                 gate->code == 413 ? MT_REJECTED_TOO_LARGE : MT_REJECTED_MALFORMED);
 }
 
+/* One that the route takes; HEAD is a GET. */
+static void take_method(struct mt_exchange *exchange, const char *method)
+{
+    static const char *const methods[] = {"POST", "PUT", "PATCH", "DELETE"};
+    exchange->request.method = "GET";
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(method, methods[i]) == 0)
+            exchange->request.method = methods[i];
+    exchange->keeps_body = strchr("GD", exchange->request.method[0]) == NULL;
+}
+
 static void route_request(struct mt_exchange *exchange, const char *method,
                           const struct mt_gate_result *gate)
 {
@@ -334,10 +351,7 @@ static void route_request(struct mt_exchange *exchange, const char *method,
             path[gate->path_length] = '\0';
             exchange->request.path = path;
         }
-        exchange->keeps_body = strcmp(method, "POST") == 0;
-        exchange->request.method = exchange->keeps_body            ? "POST"
-                                   : strcmp(method, "DELETE") == 0 ? "DELETE"
-                                                                   : "GET";
+        take_method(exchange, method);
         return;
     case MT_ROUTE_OPTIONS:
         reply->code = 200;

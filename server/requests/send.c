@@ -162,7 +162,7 @@ static void add_cors(const struct mt_exchange *exchange, struct MHD_Response *re
         MHD_add_response_header(response, common[i][0], common[i][1]);
     bool is_deepl = exchange->request.reply.dialect == MT_DEEPL;
     MHD_add_response_header(response, "Access-Control-Allow-Methods",
-                            is_deepl ? "GET, POST, DELETE" : "GET, POST");
+                            is_deepl ? "GET, POST, PUT, PATCH, DELETE" : "GET, POST");
     if (!mt_cors_is_open(origins))
         MHD_add_response_header(response, "Access-Control-Allow-Credentials", "true");
 }

@@ -7,6 +7,7 @@
 #include "server/models/catalog.h"
 #include "server/engine/engine.h"
 #include "server/http/connections.h"
+#include "server/data/glossaries.h"
 #include "server/service/meters.h"
 #include "server/models/served_model.h"
 #include "server/text/html/html_reader.h"
@@ -43,6 +44,7 @@ static const char *const names[MT_N_MEMORY_PARTS] = {
     [MT_MEMORY_DOCUMENTS] = "documents",
     [MT_MEMORY_TRACES] = "attention traces",
     [MT_MEMORY_FILES] = "files",
+    [MT_MEMORY_GLOSSARIES] = "glossaries",
     [MT_MEMORY_PROGRAM] = "program",
 };
 
@@ -168,6 +170,8 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
                     settings->files_translation && settings->files_directory[0] == '\0'
                         ? (uint64_t)settings->max_files_bytes
                         : 0,
+                [MT_MEMORY_GLOSSARIES] =
+                    settings->data_directory[0] != '\0' ? MT_MAX_READY_BYTES : 0,
                 [MT_MEMORY_PROGRAM] =
                     PROGRAM_BYTES + mt_meters_bytes((size_t)settings->max_metered_addresses),
             },

@@ -85,7 +85,7 @@ static bool enter(int ruleset, const struct mt_sandbox_files *files, uint64_t wr
                   uint64_t reading)
 {
     bool is_entered = true;
-    for (size_t i = 0; i < 2 && is_entered; i++) {
+    for (size_t i = 0; i < 3 && is_entered; i++) {
         if (!files->writable[i] || files->writable[i][0] == '\0')
             continue;
         mt_make_directories(files->writable[i]);

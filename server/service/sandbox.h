@@ -2,7 +2,7 @@
  * What a daemon gives up once it has started, so that whoever finds a hole in it finds little
  * behind it.
  *
- *   Landlock   the file system cannot be written, but for two directories; no program can be run;
+ *   Landlock   the file system cannot be written, but for three directories; no program can be run;
  *              no TCP port be bound and no TCP connection be made. For root: nothing can be read but
  *              what is named
  *   seccomp    system calls that the daemon does not need do not exist (ENOSYS); those that an
@@ -28,9 +28,9 @@
 void mt_sandbox_drop_privileges(void);
 
 struct mt_sandbox_files {
-    /* Directories of caches and of translated files; NULL or empty: none. They are made where they
+    /* Directories of caches, of translated files and of data; NULL or empty: none. They are made where they
      * are missing, if that is possible. */
-    const char *writable[2];
+    const char *writable[3];
     /* All that can be read beside them: directories with what is in them, now and later, and files.
      * NULL: everything. */
     char *const *readable;

@@ -1,9 +1,12 @@
 #include "server/text/terms.h"
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "base/vector.h"
 #include "server/text/marked.h"
 
+#include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,36 +14,55 @@
 #include <unicode/ubrk.h>
 #include <unicode/utext.h>
 
+/* A glossary may have a million: where its strings begin in those of the set, each with its NUL. */
 struct term {
-    char *source, *target; /* target NULL: stays */
-    size_t length;
-    bool is_exact; /* written with a capital */
+    uint32_t source, target; /* target NO_TARGET: stays */
+    uint32_t length;         /* of the source */
+    bool is_exact;           /* written with a capital */
 };
+
+#define NO_TARGET UINT32_MAX
+/* Most bytes of all strings, and most letters of all keys; both are counted in 32 bits. */
+#define MAX_SET_BYTES ((size_t)1 << 30)
 
 /*
  * What a term is found by: its letters, folded unless it is exact, any run of blanks as one ' '.
- * Keys are sorted, the exact ones first, and know how many letters they share with the one before:
+ * Keys are sorted, the exact ones first. Those that begin with the same letters stand together, the
+ * shortest of them first:
  *
- *   c a r             0
- *   c a r t           3        Where "cat" meets the 'r' of the first key, what shares more than
- *   c a r t   b y     4        two letters has it too: the next to look at is "cat".
- *   c a t             2
+ *   c a r
+ *   c a r t           Of them "cat" has the first in common, then the first two; the third is in
+ *   c a r t   b y     the last key alone, which ends there.
+ *   c a t
  *
- * So each letter of the text is looked at once, at most MT_MAX_TERM_BYTES of them, and each key
- * passed at most once, however many terms begin alike.
+ * So each letter of the text is looked at once, at most MT_MAX_TERM_BYTES of them, and halves the
+ * keys in question until those are left that have it.
  */
 struct key {
-    size_t begin, length; /* in letters */
-    size_t n_shared;
-    size_t term;
+    uint32_t begin, length; /* in letters */
+    uint32_t term;
 };
 
-struct mt_terms {
+/* Terms, and how they are found. What several have does not change any more. */
+struct set {
+    atomic_size_t n_holders;
     struct term *items;
     struct key *keys;
     size_t n, capacity, keys_capacity;
+    char *strings;
+    size_t n_bytes, strings_capacity;
+    size_t n_ordered;  /* so many keys are sorted; the others were added since */
+    size_t n_exact;    /* of them */
     uint32_t *letters; /* of all keys: at most MT_MAX_TERM_BYTES each */
     size_t n_letters, letters_capacity;
+    /* Which term has a source: 1 + its index, at the source's hash or behind it; 0 ends a run. A
+     * power of two of them, twice as many as terms at least. */
+    uint32_t *places;
+    size_t n_places;
+};
+
+struct mt_terms {
+    struct set *set;
     /* what is searched */
     const char *text;
     size_t length;
@@ -61,24 +83,36 @@ static uint32_t fold(uint32_t c)
 enum mt_status mt_terms_create(struct mt_terms **out, struct mt_error *err)
 {
     struct mt_terms *terms = calloc(1, sizeof *terms);
-    if (!terms)
-        return mt_fail_memory(err, sizeof *terms, "terms");
+    struct set *set = calloc(1, sizeof *set);
+    if (!terms || !set) {
+        free(terms);
+        free(set);
+        return mt_fail_memory(err, sizeof *terms + sizeof *set, "terms");
+    }
     terms->view = (UText)UTEXT_INITIALIZER;
+    terms->set = set;
+    atomic_init(&set->n_holders, 1);
     *out = terms;
     return MT_OK;
+}
+
+static void let_go(struct set *set)
+{
+    if (atomic_fetch_sub(&set->n_holders, 1) > 1)
+        return;
+    free(set->items);
+    free(set->strings);
+    free(set->keys);
+    free(set->letters);
+    free(set->places);
+    free(set);
 }
 
 void mt_terms_destroy(struct mt_terms *terms)
 {
     if (!terms)
         return;
-    for (size_t i = 0; i < terms->n; i++) {
-        free(terms->items[i].source);
-        free(terms->items[i].target);
-    }
-    free(terms->items);
-    free(terms->keys);
-    free(terms->letters);
+    let_go(terms->set);
     free(terms->boundaries);
     ubrk_close(terms->words);
     utext_close(&terms->view);
@@ -87,9 +121,9 @@ void mt_terms_destroy(struct mt_terms *terms)
 
 /* ---- adding ---- */
 
-/* The copy begins and ends with no blank. */
-static enum mt_status copy_trimmed(const char *field, const char *text, char **out,
-                                   struct mt_error *err)
+/* Puts the text behind the strings, without the blanks around it. */
+static enum mt_status add_string(struct set *set, const char *field, const char *text,
+                                 uint32_t *out, struct mt_error *err)
 {
     struct mt_range inner = mt_range_trim(text, 0, strlen(text));
     size_t length = inner.end - inner.begin;
@@ -98,8 +132,17 @@ static enum mt_status copy_trimmed(const char *field, const char *text, char **o
     if (length > MT_MAX_TERM_BYTES)
         return mt_fail(err, MT_INVALID, "%s: \"%.40s...\" is %zu bytes, at most %d are allowed",
                        field, text + inner.begin, length, MT_MAX_TERM_BYTES);
-    *out = strndup(text + inner.begin, length);
-    return *out ? MT_OK : mt_fail_memory(err, length, "a term");
+    size_t n_bytes = set->n_bytes + length + 1;
+    if (n_bytes > MAX_SET_BYTES)
+        return mt_fail(err, MT_LIMIT, "%s: the terms are more than %zu bytes", field,
+                       MAX_SET_BYTES);
+    if (MT_ROOM(&set->strings, &set->strings_capacity, n_bytes, "terms", err))
+        return MT_MEMORY;
+    memcpy(set->strings + set->n_bytes, text + inner.begin, length);
+    set->strings[n_bytes - 1] = '\0';
+    *out = (uint32_t)set->n_bytes;
+    set->n_bytes = n_bytes;
+    return MT_OK;
 }
 
 static bool has_capital(const char *text)
@@ -110,38 +153,134 @@ static bool has_capital(const char *text)
     return false;
 }
 
-static bool is_same(const char *a, const char *b)
+static const char *source_of(const struct set *set, size_t term)
 {
-    return a == b || (a && b && strcmp(a, b) == 0);
+    return set->strings + set->items[term].source;
 }
 
-static enum mt_status reserve(struct mt_terms *terms, struct mt_error *err)
+/* What it becomes. */
+static const char *target_of(const struct set *set, size_t term)
 {
-    if (MT_ROOM(&terms->keys, &terms->keys_capacity, terms->n + 1, "terms", err))
+    bool stays = set->items[term].target == NO_TARGET;
+    return stays ? source_of(set, term) : set->strings + set->items[term].target;
+}
+
+static enum mt_status reserve(struct set *set, struct mt_error *err)
+{
+    if (MT_ROOM(&set->keys, &set->keys_capacity, set->n + 1, "terms", err) ||
+        MT_ROOM(&set->letters, &set->letters_capacity, set->n_letters + MT_MAX_TERM_BYTES, "terms",
+                err))
         return MT_MEMORY;
-    return MT_ROOM(&terms->items, &terms->capacity, terms->n + 1, "terms", err);
+    return MT_ROOM(&set->items, &set->capacity, set->n + 1, "terms", err);
 }
 
-static enum mt_status reserve_letters(struct mt_terms *terms, struct mt_error *err)
+/* Where the source stands, or would stand. */
+static uint32_t *find_source(const struct set *set, const char *source)
 {
-    return MT_ROOM(&terms->letters, &terms->letters_capacity, terms->n_letters + MT_MAX_TERM_BYTES,
-                   "terms", err);
+    size_t at = mt_hash(MT_HASH_BEGIN, source, strlen(source)) & (set->n_places - 1);
+    while (set->places[at] != 0 && strcmp(source_of(set, set->places[at] - 1), source) != 0)
+        at = (at + 1) & (set->n_places - 1);
+    return &set->places[at];
 }
 
-/* Behind the letters that are in use; they are when the key is. */
-static struct key write_key(struct mt_terms *terms, const char *source, bool is_exact)
+static enum mt_status reserve_place(struct set *set, struct mt_error *err)
 {
-    struct key key = {.begin = terms->n_letters};
-    for (const char *at = source; *at;) {
+    size_t n = set->n_places > 0 ? 2 * set->n_places : 16;
+    if (2 * (set->n + 1) <= set->n_places)
+        return MT_OK;
+    uint32_t *places = calloc(n, sizeof *places);
+    if (!places)
+        return mt_fail_memory(err, n * sizeof *places, "terms");
+    free(set->places);
+    set->places = places;
+    set->n_places = n;
+    for (size_t i = 0; i < set->n; i++)
+        *find_source(set, source_of(set, i)) = (uint32_t)i + 1;
+    return MT_OK;
+}
+
+/* Behind the letters that are in use. */
+static void add_key(struct set *set, const struct term *term)
+{
+    struct key key = {.begin = (uint32_t)set->n_letters, .term = (uint32_t)set->n};
+    for (const char *at = set->strings + term->source; *at;) {
         uint32_t c = mt_utf8_decode(at);
         bool is_blank = mt_is_space(c);
         at += mt_utf8_length((unsigned char)*at);
         while (is_blank && mt_is_space(mt_utf8_decode(at)))
             at += mt_utf8_length((unsigned char)*at);
-        terms->letters[key.begin + key.length++] = is_blank ? ' ' : is_exact ? c : fold(c);
+        set->letters[key.begin + key.length++] = is_blank ? ' ' : term->is_exact ? c : fold(c);
     }
-    return key;
+    set->n_letters += key.length;
+    set->keys[set->n] = key;
 }
+
+/* The term's strings are the last ones; they stay where it is new. */
+static enum mt_status insert(struct set *set, const char *field, const struct term *term,
+                             struct mt_error *err)
+{
+    enum mt_status status = reserve(set, err);
+    if (!status)
+        status = reserve_place(set, err);
+    if (status)
+        return status;
+    const char *source = set->strings + term->source;
+    uint32_t *place = find_source(set, source);
+    if (*place == 0) {
+        set->items[set->n] = *term;
+        add_key(set, term);
+        *place = (uint32_t)++set->n;
+        return MT_OK;
+    }
+    const struct term *known = &set->items[*place - 1];
+    const char *before = target_of(set, *place - 1);
+    const char *target = term->target == NO_TARGET ? source : set->strings + term->target;
+    bool is_same =
+        (known->target == NO_TARGET) == (term->target == NO_TARGET) && strcmp(before, target) == 0;
+    set->n_bytes = term->source;
+    if (is_same)
+        return MT_OK;
+    return mt_fail(err, MT_INVALID,
+                   "%s: \"%s\" is to become \"%s\", but before it was to become \"%s\"", field,
+                   source, target, before);
+}
+
+enum mt_status mt_terms_add(struct mt_terms *terms, const char *field, const char *source,
+                            const char *target, struct mt_error *err)
+{
+    struct set *set = terms->set;
+    struct term term = {.target = NO_TARGET};
+    size_t n_bytes = set->n_bytes;
+    assert(!mt_terms_are_shared(terms));
+    enum mt_status status = add_string(set, field, source, &term.source, err);
+    if (!status && target)
+        status = add_string(set, field, target, &term.target, err);
+    if (!status) {
+        const char *own = set->strings + term.source;
+        term.length = (uint32_t)strlen(own);
+        term.is_exact = has_capital(own);
+        status = insert(set, field, &term, err);
+    }
+    if (status)
+        set->n_bytes = n_bytes;
+    return status;
+}
+
+enum mt_status mt_terms_add_others(struct mt_terms *terms, const struct mt_terms *others,
+                                   struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < others->set->n && !status; i++) {
+        const struct mt_term other = mt_terms_at(others, i);
+        bool is_known = terms->set->n_places > 0 && *find_source(terms->set, other.source) > 0;
+        if (!is_known)
+            status = mt_terms_add(terms, "terms", other.source, other.is_kept ? NULL : other.target,
+                                  err);
+    }
+    return status;
+}
+
+/* ---- order ---- */
 
 static size_t count_shared(const uint32_t *a, size_t n_a, const uint32_t *b, size_t n_b)
 {
@@ -151,127 +290,75 @@ static size_t count_shared(const uint32_t *a, size_t n_a, const uint32_t *b, siz
     return n;
 }
 
-static bool is_exact_key(const struct mt_terms *terms, const struct key *key)
+static int compare_keys(const void *left, const void *right, void *context)
 {
-    return terms->items[key->term].is_exact;
+    const struct set *set = context;
+    const struct key *a = left, *b = right;
+    bool is_exact = set->items[a->term].is_exact;
+    if (is_exact != set->items[b->term].is_exact)
+        return is_exact ? -1 : 1;
+    const uint32_t *letters = set->letters + a->begin, *others = set->letters + b->begin;
+    size_t n = count_shared(letters, a->length, others, b->length);
+    if (n < a->length && n < b->length)
+        return letters[n] < others[n] ? -1 : 1;
+    if (a->length != b->length)
+        return a->length < b->length ? -1 : 1;
+    return a->term < b->term ? -1 : 1;
 }
 
-/* The first key that does not come before these letters. */
-static size_t find_place(const struct mt_terms *terms, const uint32_t *letters, size_t length,
-                         bool is_exact)
+static void order(struct set *set)
 {
-    size_t begin = 0, end = terms->n;
-    while (begin < end) {
-        size_t middle = begin + (end - begin) / 2;
-        const struct key *key = &terms->keys[middle];
-        const uint32_t *own = terms->letters + key->begin;
-        size_t n = count_shared(own, key->length, letters, length);
-        bool is_before = is_exact_key(terms, key) != is_exact
-                             ? !is_exact
-                             : n < length && (n == key->length || own[n] < letters[n]);
-        if (is_before)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
+    if (set->n_ordered == set->n)
+        return;
+    qsort_r(set->keys, set->n, sizeof *set->keys, compare_keys, set);
+    set->n_ordered = set->n;
+    set->n_exact = 0;
+    while (set->n_exact < set->n && set->items[set->keys[set->n_exact].term].is_exact)
+        set->n_exact++;
 }
 
-/* How many letters the key at `place` shares with the one before. */
-static void share(struct mt_terms *terms, size_t place)
+enum mt_status mt_terms_share(struct mt_terms *terms, struct mt_terms **out, struct mt_error *err)
 {
-    struct key *key = &terms->keys[place];
-    const struct key *before = place > 0 ? key - 1 : NULL;
-    bool is_first = !before || is_exact_key(terms, key) != is_exact_key(terms, before);
-    key->n_shared = is_first ? 0
-                             : count_shared(terms->letters + before->begin, before->length,
-                                            terms->letters + key->begin, key->length);
-}
-
-/* "a b" and "a  b" have one key. */
-static const struct term *find_source(const struct mt_terms *terms, const struct key *key,
-                                      size_t place, const char *source)
-{
-    for (; place < terms->n; place++) {
-        const struct key *other = &terms->keys[place];
-        const struct term *term = &terms->items[other->term];
-        if (strcmp(term->source, source) == 0)
-            return term;
-        if (count_shared(terms->letters + other->begin, other->length, terms->letters + key->begin,
-                         key->length) < key->length)
-            return NULL;
-    }
-    return NULL;
-}
-
-/* Takes the strings over where *added. */
-static enum mt_status insert(struct mt_terms *terms, const char *field, char *source, char *target,
-                             bool *added, struct mt_error *err)
-{
-    enum mt_status status = reserve(terms, err);
-    if (!status)
-        status = reserve_letters(terms, err);
+    enum mt_status status = mt_terms_create(out, err);
     if (status)
         return status;
-    bool is_exact = has_capital(source);
-    struct key key = write_key(terms, source, is_exact);
-    size_t place = find_place(terms, terms->letters + key.begin, key.length, is_exact);
-    const struct term *known = find_source(terms, &key, place, source);
-    if (known && is_same(known->target, target))
-        return MT_OK;
-    if (known)
-        return mt_fail(
-            err, MT_INVALID, "%s: \"%s\" is to become \"%s\", but before it was to become \"%s\"",
-            field, source, target ? target : source, known->target ? known->target : known->source);
-    key.term = terms->n;
-    terms->n_letters += key.length;
-    terms->items[terms->n] = (struct term){
-        .source = source, .target = target, .length = strlen(source), .is_exact = is_exact};
-    struct key *slot = &terms->keys[place];
-    memmove(slot + 1, slot, (terms->n - place) * sizeof *slot);
-    *slot = key;
-    terms->n++;
-    share(terms, place);
-    if (place + 1 < terms->n)
-        share(terms, place + 1);
-    *added = true;
+    order(terms->set);
+    let_go((*out)->set);
+    (*out)->set = terms->set;
+    atomic_fetch_add(&terms->set->n_holders, 1);
     return MT_OK;
 }
 
-enum mt_status mt_terms_add(struct mt_terms *terms, const char *field, const char *source,
-                            const char *target, struct mt_error *err)
+size_t mt_terms_bytes(const struct mt_terms *terms)
 {
-    char *own_source = NULL, *own_target = NULL;
-    bool added = false;
-    enum mt_status status = copy_trimmed(field, source, &own_source, err);
-    if (!status && target)
-        status = copy_trimmed(field, target, &own_target, err);
-    if (!status)
-        status = insert(terms, field, own_source, own_target, &added, err);
-    if (!added) {
-        free(own_source);
-        free(own_target);
-    }
-    return status;
+    const struct set *set = terms->set;
+    return set->capacity * sizeof *set->items + set->keys_capacity * sizeof *set->keys +
+           set->letters_capacity * sizeof *set->letters + set->n_places * sizeof *set->places +
+           set->strings_capacity;
+}
+
+bool mt_terms_are_shared(const struct mt_terms *terms)
+{
+    return atomic_load(&terms->set->n_holders) > 1;
 }
 
 size_t mt_terms_count(const struct mt_terms *terms)
 {
-    return terms->n;
+    return terms->set->n;
 }
 
 struct mt_term mt_terms_at(const struct mt_terms *terms, size_t index)
 {
-    const struct term *term = &terms->items[index];
-    return (struct mt_term){.source = term->source,
-                            .target = term->target ? term->target : term->source,
-                            .is_kept = !term->target};
+    return (struct mt_term){.source = source_of(terms->set, index),
+                            .target = target_of(terms->set, index),
+                            .is_kept = terms->set->items[index].target == NO_TARGET};
 }
 
 /* ---- finding ---- */
 
 void mt_terms_search(struct mt_terms *terms, const char *text, size_t length, bool crosses_lines)
 {
+    order(terms->set);
     terms->text = text;
     terms->length = length;
     terms->crosses_lines = crosses_lines;
@@ -388,34 +475,53 @@ static bool comes_first(const struct mt_terms *terms, size_t term, size_t other)
 {
     if (other == MT_NO_TERM)
         return true;
-    size_t length = terms->items[term].length, other_length = terms->items[other].length;
+    size_t length = terms->set->items[term].length;
+    size_t other_length = terms->set->items[other].length;
     return length != other_length ? length > other_length : term < other;
+}
+
+/* Keys that stand together. */
+struct keys {
+    size_t begin, end;
+};
+
+/* The first of the keys, all of which have the same n letters, that goes on with `letter` or a later
+ * one. */
+static size_t find_letter(const struct set *set, struct keys keys, size_t n, uint32_t letter)
+{
+    while (keys.begin < keys.end) {
+        size_t middle = keys.begin + (keys.end - keys.begin) / 2;
+        const struct key *key = &set->keys[middle];
+        if (key->length == n || set->letters[key->begin + n] < letter)
+            keys.begin = middle + 1;
+        else
+            keys.end = middle;
+    }
+    return keys.begin;
 }
 
 /* Looks at the terms of one kind that begin at `begin`; *best becomes the longest of them. */
 static void match_keys(struct mt_terms *terms, size_t begin, bool is_exact,
                        struct mt_term_match *best)
 {
-    size_t at = begin, next = begin, n = 0;
-    uint32_t letter = read_letter(terms, at, is_exact, &next);
-    size_t i = find_place(terms, &letter, 1, is_exact);
-    bool begins = i < terms->n && is_exact_key(terms, &terms->keys[i]) == is_exact &&
-                  terms->letters[terms->keys[i].begin] == letter;
-    if (!begins || !is_boundary(terms, begin))
-        return;
-    /* The text has the first n letters of the key, and ends before `at`. */
-    do {
-        const struct key *key = &terms->keys[i];
-        while (n < key->length && terms->letters[key->begin + n] == letter) {
-            n++;
-            at = next;
-            letter = read_letter(terms, at, is_exact, &next);
+    const struct set *set = terms->set;
+    struct keys keys = {is_exact ? 0 : set->n_exact, is_exact ? set->n_exact : set->n};
+    size_t at = begin, next = begin;
+    /* The keys have the n letters of the text from `begin` to `at`. */
+    for (size_t n = 0; keys.begin < keys.end; n++, at = next) {
+        if (n == 1 && !is_boundary(terms, begin))
+            return;
+        for (size_t i = keys.begin; i < keys.end && set->keys[i].length == n; i++) {
+            size_t term = set->keys[i].term;
+            if (comes_first(terms, term, best->term) && is_boundary(terms, at))
+                *best = (struct mt_term_match){.begin = begin, .end = at, .term = term};
         }
-        if (n == key->length && comes_first(terms, key->term, best->term) && is_boundary(terms, at))
-            *best = (struct mt_term_match){.begin = begin, .end = at, .term = key->term};
-        for (i++; i < terms->n && terms->keys[i].n_shared > n;)
-            i++;
-    } while (i < terms->n && terms->keys[i].n_shared == n);
+        uint32_t letter = read_letter(terms, at, is_exact, &next);
+        if (letter == 0)
+            return;
+        keys.begin = find_letter(set, keys, n, letter);
+        keys.end = find_letter(set, keys, n, letter + 1);
+    }
 }
 
 struct mt_term_match mt_terms_find(struct mt_terms *terms, size_t from)

@@ -25,7 +25,7 @@
 struct mt_terms;
 
 /* Longest term, and longest translation of one, in bytes. */
-#define MT_MAX_TERM_BYTES 256
+#define MT_MAX_TERM_BYTES 1024
 
 #define MT_NO_TERM ((size_t)-1)
 
@@ -33,15 +33,30 @@ MT_MUST_CHECK enum mt_status mt_terms_create(struct mt_terms **out, struct mt_er
 /* Takes NULL. */
 void mt_terms_destroy(struct mt_terms *terms);
 
-/* Both are copied, and take at most 4 KiB with what the term is found by. target NULL: stays as it
- * is in the text. The same again is passed over. field names the list in messages. MT_INVALID:
- * blank, too long, or known with another target. */
+/* Both are copied. target NULL: stays as it is in the text. The same again is passed over. field names the list in messages. MT_INVALID:
+ * blank, too long, or known with another target; MT_LIMIT: more than a gigabyte of them. */
 MT_MUST_CHECK enum mt_status mt_terms_add(struct mt_terms *terms, const char *field,
                                           const char *source, const char *target,
                                           struct mt_error *err);
 
+/* Adds those that are not known yet by their sources. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status
+mt_terms_add_others(struct mt_terms *terms, const struct mt_terms *others, struct mt_error *err);
+
+/* The same terms for another thread; nothing may be added to either from now on. The caller destroys
+ * *out. Where terms were shared before, several threads may share them. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_terms_share(struct mt_terms *terms, struct mt_terms **out,
+                                            struct mt_error *err);
+
+/* What they take in memory, with what they are found by. */
+size_t mt_terms_bytes(const struct mt_terms *terms);
+
+/* Whether others have the same terms now. */
+bool mt_terms_are_shared(const struct mt_terms *terms);
+
 struct mt_term {
-    const char *source, *target; /* borrowed; target is source where it stays */
+    /* Borrowed, until a term is added. target is source where it stays. */
+    const char *source, *target;
     bool is_kept;
 };
 size_t mt_terms_count(const struct mt_terms *terms);
@@ -57,7 +72,7 @@ struct mt_term_match {
 void mt_terms_search(struct mt_terms *terms, const char *text, size_t length, bool crosses_lines);
 
 /* The first match that begins at `from` or later. A place costs at most twice the letters of the
- * longest term and as many steps as there are terms, whatever they have in common. */
+ * longest term, each as many steps as it takes to halve the terms down to one. */
 struct mt_term_match mt_terms_find(struct mt_terms *terms, size_t from);
 
 /* Whether, ever, there was no memory to tell words apart, and what was found may be wrong. */

@@ -11,7 +11,7 @@ import {BAHNHOF, MAX_CHARACTERS, STATION, TOO_LONG, ask, serve} from "./session.
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "attentiond-keys-"));
 const keys = path.join(folder, "keys");
 fs.writeFileSync(keys, "a-key-of-the-shop\na-key-of-the-poor chars_per_day=60\n", {mode: 0o600});
-const daemon = await serve("--api-keys-file", keys);
+const daemon = await serve("--api-keys-file", keys, "--data-directory", path.join(folder, "data"));
 const options = {serverUrl: daemon.url, maxRetries: 0};
 const client = new deepl.DeepLClient("a-key-of-the-shop", options);
 const poor = new deepl.DeepLClient("a-key-of-the-poor", options);
@@ -68,7 +68,42 @@ describe("deepl-node", () => {
         await refused("Bad request, message: Value for 'target_lang' not supported", "en", "fr");
         await refused("Bad request, message: Value for 'source_lang' not supported", "fr", "de");
         await refused("'formality' is not supported", "en", "de", {formality: "more"});
-        await refused("'glossary_id' is not supported", "en", "de", {glossary: "g"});
+        await refused("there is no such glossary", "en", "de", {glossary: "g"});
+    });
+
+    describe("glossaries", () => {
+        const entries = new deepl.GlossaryEntries({entries: {"train station": "Hauptbahnhof", "a \"quoted\" one": "ein, zwei"}});
+
+        it("have one dictionary", async () => {
+            assert.deepEqual(await client.getGlossaryLanguagePairs(), [{sourceLang: "en", targetLang: "de"}]);
+            const glossary = await client.createGlossary("stations", "en", "de", entries);
+            assert.deepEqual([glossary.name, glossary.ready, glossary.sourceLang, glossary.targetLang, glossary.entryCount], ["stations", true, "en", "de", 2]);
+            assert.deepEqual([await client.getGlossary(glossary.glossaryId), await client.listGlossaries()], [glossary, [glossary]]);
+            assert.deepEqual((await client.getGlossaryEntries(glossary)).entries(), entries.entries());
+            assert.equal((await client.translateText(STATION, "en", "de", {glossary})).text, "Wo ist der Hauptbahnhof?");
+            const csv = await client.createGlossaryWithCsv("csv", "en", "de", Buffer.from('"a ""quoted"" one","ein, zwei",en,de'));
+            assert.deepEqual((await client.getGlossaryEntries(csv)).entries(), {'a "quoted" one': "ein, zwei"});
+            await assert.rejects(poor.getGlossary(glossary.glossaryId), deepl.GlossaryNotFoundError);
+            await Promise.all([glossary, csv].map((each) => client.deleteGlossary(each)));
+            await assert.rejects(client.getGlossary(glossary.glossaryId), deepl.GlossaryNotFoundError);
+        });
+
+        it("have several", async () => {
+            const pairs = [["en", "de"], ["de", "en"]].map(([sourceLangCode, targetLangCode]) => ({sourceLangCode, targetLangCode, entries}));
+            const glossary = await client.createMultilingualGlossary("both", pairs);
+            assert.deepEqual(glossary.dictionaries.map(({sourceLangCode, entryCount}) => [sourceLangCode, entryCount]), [["de", 2], ["en", 2]]);
+            await client.updateMultilingualGlossaryName(glossary, "renamed");
+            await client.updateMultilingualGlossaryDictionaryWithCsv(glossary, "en", "de", "train station,Zughalt");
+            await client.replaceMultilingualGlossaryDictionary(glossary, {...pairs[1], entries: new deepl.GlossaryEntries({entries: {a: "b"}})});
+            await client.deleteMultilingualGlossaryDictionary(glossary, "de", "en");
+            const [known] = await client.listMultilingualGlossaries();
+            assert.deepEqual([known.name, known.dictionaries], ["renamed", [{sourceLangCode: "en", targetLangCode: "de", entryCount: 2}]]);
+            const read = await client.getMultilingualGlossaryDictionaryEntries(glossary, "en", "de");
+            assert.equal(read.entries.entries()["train station"], "Zughalt");
+            assert.equal((await client.translateText(STATION, "en", "de", {glossary})).text, "Wo ist der Zughalt?");
+            await client.deleteMultilingualGlossary(glossary);
+            assert.deepEqual(await client.listMultilingualGlossaries(), []);
+        });
     });
 
     describe("documents", () => {

@@ -12,8 +12,12 @@ import {Daemon, ROOT} from "../daemon.mjs";
 import {JSON_TYPE, Prism, badRequests, goodRequests, operations, resolve, send, strict, violation} from "./contract.js";
 
 // Not in a hook: those of the outermost level are not run by node 18.
-const daemon = await Daemon.start();
-process.on("exit", () => daemon.process.kill("SIGKILL"));
+const data = mkdtempSync(path.join(tmpdir(), "attentiond-data-"));
+const daemon = await Daemon.start("--data-directory", data);
+process.on("exit", () => {
+    daemon.process.kill("SIGKILL");
+    rmSync(data, {recursive: true});
+});
 const spec = await (await fetch(`${daemon.url}/openapi.json`)).json();
 
 const translate = (q, more) => ({method: "POST", path: "/translate", headers: {"Content-Type": JSON_TYPE}, body: JSON.stringify({q, source: "en", target: "de", ...more})});

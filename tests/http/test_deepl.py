@@ -159,7 +159,7 @@ class Deepl(unittest.TestCase):
                 ({"tag_handling": "html", "ignore_tags": [1]}, 400, "ignore_tags: expected an array of strings"),
                 ({"tag_handling": "html", "ignore_tags": ["x"] * 65}, 413, "ignore_tags: more than 64 names"),
                 ({"formality": "more"}, 400, "'formality' is not supported for given 'target_lang'."),
-                ({"glossary_id": "g"}, 400, "'glossary_id' is not supported."),
+                ({"glossary_ids": ["g"]}, 400, "'glossary_ids' is not supported."),
                 ({"style_id": "s"}, 400, "'style_id' is not supported."),
                 ({"custom_instructions": ["be brief"]}, 400, "'custom_instructions' is not supported."),
                 ({"text": ["a"] * 6}, 413, "Invalid request: request (6) exceeds text limit (5)"),
@@ -173,7 +173,7 @@ class Deepl(unittest.TestCase):
         long = "x" * 20000
         for method, path, headers, code in (
                 ("GET", "/v2/translate", {}, 405), ("PUT", "/v2/usage", {}, 405), ("GET", "/v2/nowhere", {}, 404),
-                ("POST", "/v2/glossaries", {}, 404), ("GET", "/v3/glossaries", {}, 404),
+                ("POST", "/v2/glossaries", {}, 400), ("GET", "/v3/glossaries/x", {}, 400), ("PATCH", "/v3/glossaries", {}, 405),
                 ("GET", "/v2/usage?" + long, {}, 414), ("GET", "/v2/usage", {"X-Long": long}, 431),
                 ("POST", "/v2/translate", {"Content-Encoding": "br"}, 415),
                 ("POST", "/v2/translate", {"Content-Length": "99999999999"}, 413),

@@ -99,7 +99,7 @@ class Jobs(unittest.TestCase):
         self.assertEqual(job.ask("GET", "/result").status, 200)
 
     def test_pages_of_other_sites_may_end_the_work(self):
-        for path, methods in (("/v2/document/0", "GET, POST, DELETE"), ("/translate", "GET, POST")):
+        for path, methods in (("/v2/document/0", "GET, POST, PUT, PATCH, DELETE"), ("/translate", "GET, POST")):
             reply = self.daemon.request("OPTIONS", path, headers={"Origin": "https://example.org", "Access-Control-Request-Method": "DELETE"})
             self.assertEqual((reply.status, reply.headers["access-control-allow-methods"]), (200, methods))
 
@@ -132,7 +132,7 @@ class Jobs(unittest.TestCase):
                 (send(self.daemon, "Ich bin sehr müde, und wir warten am Bahnhof.\n"), r"^Source and target language are equal\.$"),
                 (send(self.daemon, SHORT, formality="more"), "formality"),
                 (send(self.daemon, SHORT, formality="formality"), r"^Value for 'formality' not supported\.$"),
-                (send(self.daemon, SHORT, glossary_id="1"), r"^'glossary_id' is not supported\.$"),
+                (send(self.daemon, SHORT, style_id="1"), r"^'style_id' is not supported\.$"),
                 (send(self.daemon, SHORT, output_format="pdf"), r"^Value for 'output_format' not supported\.$"),
                 (send(self.daemon, SHORT, None), r"missing file"),
                 (send(self.daemon, 14 * LONG), r"exceeds text limit")):

@@ -23,7 +23,7 @@ BELOW = {
 # what lies in the room's own folder stands above them all. A room that is not here has no folders of C files.
 ROOMS_INSIDE = {
     "model": ["kernels", "tokenizer", "families", "files"],
-    "server": ["http", "engine", "text", "inspection", "store", "models", "service", "passages", "documents", "requests", "api", "commands", "pull"],
+    "server": ["http", "engine", "text", "data", "inspection", "store", "models", "service", "passages", "documents", "requests", "api", "commands", "pull"],
 }
 # What a room shows to others; of base, everything.
 FRONT_DOORS = {
@@ -40,7 +40,7 @@ SPEAKS = {"base/log.c", "base/confined.c"}
 SPEECH = re.compile(r"(?<![\w.>])(?:v?f?printf|f?puts|putchar|perror|_?exit|abort|mt_log)\(")
 
 # The time of day is for people, certificates, and files that several machines share: it may be set at any moment.
-TELLS_THE_TIME = {"base/log.c", "server/service/file_directory.c", "server/service/metrics.c", "server/http/tls.c", "server/pull/staging_commit.c"}
+TELLS_THE_TIME = {"base/log.c", "server/data/glossaries.c", "server/service/file_directory.c", "server/service/metrics.c", "server/http/tls.c", "server/pull/staging_commit.c"}
 TIME_OF_DAY = re.compile(r"\bCLOCK_(?:REALTIME|TAI)\b|(?<![\w.>])(?:time|gettimeofday|timespec_get|clock)\(")
 
 MOST_FOLDER_FILES = 50

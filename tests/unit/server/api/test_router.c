@@ -6,7 +6,7 @@
 static const struct mt_route routes[] = {
     {.method = "GET", .path = "/"},      {.method = "GET", .path = "/both"},
     {.method = "POST", .path = "/both"}, {.method = "GET", .path = "/files/", .is_folder = true},
-    {.method = "POST", .path = "/post"}, {.method = "GET", .takes_post = true, .path = "/usage"},
+    {.method = "POST", .path = "/post"}, {.method = "GET", .also = "POST, PUT", .path = "/usage"},
 };
 
 static const struct {
@@ -15,9 +15,11 @@ static const struct {
     int route; /* -1: none */
     const char *allow;
 } cases[] = {
-    {"POST", "/usage", MT_ROUTE_FOUND, 5, "GET, HEAD, POST, OPTIONS"},
-    {"HEAD", "/usage", MT_ROUTE_FOUND, 5, "GET, HEAD, POST, OPTIONS"},
-    {"PUT", "/usage", MT_ROUTE_WRONG_METHOD, -1, "GET, HEAD, POST, OPTIONS"},
+    {"POST", "/usage", MT_ROUTE_FOUND, 5, "GET, HEAD, POST, PUT, OPTIONS"},
+    {"HEAD", "/usage", MT_ROUTE_FOUND, 5, "GET, HEAD, POST, PUT, OPTIONS"},
+    {"PUT", "/usage", MT_ROUTE_FOUND, 5, "GET, HEAD, POST, PUT, OPTIONS"},
+    {"PU", "/usage", MT_ROUTE_WRONG_METHOD, -1, "GET, HEAD, POST, PUT, OPTIONS"},
+    {"DELETE", "/usage", MT_ROUTE_WRONG_METHOD, -1, "GET, HEAD, POST, PUT, OPTIONS"},
     {"GET", "/", MT_ROUTE_FOUND, 0, "GET, HEAD, OPTIONS"},
     {"HEAD", "/", MT_ROUTE_FOUND, 0, "GET, HEAD, OPTIONS"},
     {"POST", "/post", MT_ROUTE_FOUND, 4, "POST, OPTIONS"},

@@ -34,6 +34,7 @@ static void start(void)
     must(mt_engine_attach(engine, model, &lane, &err));
     pinned = (struct mt_loaded_model){.model = model, .engine = engine, .lane = lane};
     must(mt_settings_set(&settings, "models_directory", "models", "test", &err));
+    must(mt_settings_set(&settings, "data_directory", "data", "test", &err));
     settings.models_memory = 1 << 20;
     settings.max_connections = 1024;
 }

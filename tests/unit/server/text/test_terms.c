@@ -118,9 +118,10 @@ START_TEST(wrong_terms_are_refused)
     check_refused("train", NULL,
                   "glossary: \"train\" is to become \"train\", but before it was to "
                   "become \"X\"");
-    check_refused(longest, "x",
-                  "glossary: \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...\" is 257 bytes, at most "
-                  "256 are allowed");
+    check_refused(
+        longest, "x",
+        "glossary: \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...\" is 1025 bytes, at most "
+        "1024 are allowed");
     ck_assert_int_eq(mt_terms_add(terms, "glossary", longest + 1, longest + 1, &err), MT_OK);
 }
 END_TEST
@@ -385,6 +386,47 @@ START_TEST(the_number_of_terms_does_not_multiply_the_work)
 }
 END_TEST
 
+/* What is shared is found by each holder in a text of its own, also when the first one is gone. */
+START_TEST(terms_are_shared)
+{
+    static const char text[] = "the train";
+    struct mt_terms *others, *view;
+    ck_assert_int_eq(mt_terms_create(&others, &err), MT_OK);
+    ck_assert_int_eq(mt_terms_add(others, "t", "train", "Y", &err), MT_OK);
+    ck_assert_int_eq(mt_terms_add_others(others, terms, &err), MT_OK);
+    ck_assert_uint_eq(mt_terms_count(others), mt_terms_count(terms));
+    ck_assert_str_eq(mt_terms_at(others, 0).target, "Y");
+    ck_assert_str_eq(mt_terms_at(others, 1).source, "train station");
+    ck_assert_int_eq(mt_terms_share(others, &view, &err), MT_OK);
+    mt_terms_search(view, text, strlen(text), false);
+    mt_terms_search(others, "C++", 3, false);
+    ck_assert_uint_eq(mt_terms_find(others, 0).term, 4);
+    mt_terms_destroy(others);
+    ck_assert_uint_eq(mt_terms_find(view, 0).term, 0);
+    ck_assert_str_eq(mt_terms_at(view, 0).target, "Y");
+    mt_terms_destroy(view);
+}
+END_TEST
+
+/* Each of a glossary as long as one may be is found, and what is in none of them is not. */
+START_TEST(a_long_glossary_is_searched)
+{
+    enum { N = 200000 };
+    char source[32];
+    for (size_t i = 0; i < N; i++) {
+        snprintf(source, sizeof source, "part %zu x", i * 7919 % N);
+        ck_assert_int_eq(mt_terms_add(terms, "t", source, "X", &err), MT_OK);
+    }
+    for (size_t i = 0; i < N; i += 997) {
+        snprintf(source, sizeof source, "Part %zu x", i);
+        mt_terms_search(terms, source, strlen(source), false);
+        ck_assert_uint_eq((mt_terms_find(terms, 0).term - 7) * 7919 % N, i);
+        source[strlen(source) - 1] = 'y';
+        ck_assert_uint_eq(mt_terms_find(terms, 0).term, MT_NO_TERM);
+    }
+}
+END_TEST
+
 Suite *suite_terms(void)
 {
     Suite *suite = suite_create("terms");
@@ -395,6 +437,8 @@ Suite *suite_terms(void)
     tcase_add_test(tcase, every_text_is_searched_for_itself);
     tcase_add_test(tcase, wrong_terms_are_refused);
     tcase_add_test(tcase, terms_are_kept_in_order_without_blanks_around_them);
+    tcase_add_test(tcase, terms_are_shared);
+    tcase_add_test(tcase, a_long_glossary_is_searched);
     tcase_add_loop_test(tcase, what_is_found_is_what_a_plain_search_finds, 0, 8);
     tcase_add_loop_test(tcase, the_number_of_terms_does_not_multiply_the_work, 0,
                         sizeof heaps / sizeof heaps[0]);

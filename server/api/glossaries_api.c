@@ -1,0 +1,544 @@
+#include "server/api/glossaries_api.h"
+
+#include "base/ascii.h"
+#include "base/json.h"
+#include "base/vector.h"
+#include "server/api/deepl_api.h"
+#include "server/api/languages_api.h"
+#include "server/data/glossaries.h"
+#include "server/data/glossary_entries.h"
+#include "server/http/fields.h"
+#include "server/text/terms.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cjson/cJSON.h>
+
+#define FOLDER "/v2/glossaries" /* or v3 */
+/* Of one request; there are no more pairs of languages. */
+#define MAX_DICTIONARIES 256
+
+enum part { LIST, GLOSSARY, ENTRIES, DICTIONARIES, NO_PART };
+
+struct dictionary {
+    char source[MT_LANGUAGE_BYTES], target[MT_LANGUAGE_BYTES];
+    struct mt_terms *terms;
+};
+
+struct question {
+    bool is_v3;
+    enum part part;
+    char id[MT_GLOSSARY_ID_BYTES];
+    char owner[MT_MAX_KEY_NAME_BYTES + 8];
+    struct mt_fields fields;
+    struct dictionary *dictionaries; /* that the request brings */
+    size_t n_dictionaries, capacity;
+};
+
+/* ---- whose, and in which languages ---- */
+
+void mt_glossary_owner(const struct mt_request *request, char out[MT_MAX_KEY_NAME_BYTES + 8])
+{
+    const struct mt_key *key = request->access.key;
+    out[0] = '\0';
+    if (key && key->name[0] != '\0')
+        snprintf(out, MT_MAX_KEY_NAME_BYTES + 8, "name:%s", key->name);
+    else if (key)
+        snprintf(out, MT_MAX_KEY_NAME_BYTES + 8, "key:%016" PRIx64, key->id);
+}
+
+bool mt_glossary_language(const char *code, char out[MT_LANGUAGE_BYTES])
+{
+    char name[MT_LANGUAGE_NAME_BYTES];
+    if (!mt_language_normalise(code, out))
+        return false;
+    mt_language_name(out, name);
+    if (strcmp(name, out) == 0)
+        return false;
+    char *region = strrchr(out, '-');
+    if (region && (strlen(region + 1) == 2 || mt_ascii_is_digit(region[1])))
+        *region = '\0';
+    return true;
+}
+
+enum mt_status mt_glossaries_check(const struct mt_request *request, struct mt_error *err)
+{
+    return request->service->glossaries
+               ? MT_OK
+               : mt_fail(err, MT_UNSUPPORTED,
+                         "this server keeps no glossaries: its data_directory is not set");
+}
+
+static enum mt_status read_pair(const char *source, const char *target, struct dictionary *out,
+                                struct mt_error *err)
+{
+    if (!mt_glossary_language(source, out->source))
+        return mt_deepl_refuse_value("source_lang", err);
+    return mt_glossary_language(target, out->target) ? MT_OK
+                                                     : mt_deepl_refuse_value("target_lang", err);
+}
+
+/* ---- what the request brings ---- */
+
+static enum mt_status add_dictionary(struct question *question, const char *source,
+                                     const char *target, const char *entries, const char *format,
+                                     struct mt_error *err)
+{
+    bool is_csv = format && strcmp(format, "csv") == 0;
+    if (question->n_dictionaries == MAX_DICTIONARIES)
+        return mt_fail(err, MT_LIMIT, "dictionaries: more than %d, which are allowed",
+                       MAX_DICTIONARIES);
+    if (MT_ROOM(&question->dictionaries, &question->capacity, question->n_dictionaries + 1,
+                "dictionaries", err))
+        return MT_MEMORY;
+    if (format && format[0] != '\0' && !is_csv && strcmp(format, "tsv") != 0)
+        return mt_deepl_refuse_value("entries_format", err);
+    struct dictionary *dictionary = &question->dictionaries[question->n_dictionaries];
+    *dictionary = (struct dictionary){0};
+    enum mt_status status = read_pair(source ? source : "", target ? target : "", dictionary, err);
+    if (!status)
+        status = mt_terms_create(&dictionary->terms, err);
+    if (status)
+        return status;
+    question->n_dictionaries++;
+    const struct mt_entries all = {.text = entries ? entries : "",
+                                   .length = entries ? strlen(entries) : 0,
+                                   .is_csv = is_csv,
+                                   .source = dictionary->source,
+                                   .target = dictionary->target};
+    return mt_entries_read(&all, dictionary->terms, err);
+}
+
+static enum mt_status add_own(struct question *question, const struct mt_request *request,
+                              struct mt_error *err)
+{
+    const struct mt_fields *fields = &question->fields;
+    return add_dictionary(question, fields->source_lang, fields->target_lang, fields->entries,
+                          fields->entries_format, err);
+}
+
+static const char *string_of(const struct cJSON *object, const char *name)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+static const char *form_value(const struct mt_params *params, size_t i, const char *name)
+{
+    char field[64];
+    snprintf(field, sizeof field, "dictionaries[%zu].%s", i, name);
+    return cJSON_GetStringValue(mt_params_get(params, field));
+}
+
+/* The array of JSON, or what forms write in its place. */
+static enum mt_status add_listed(struct question *question, const struct mt_params *params,
+                                 struct mt_error *err)
+{
+    const struct cJSON *list = mt_params_get(params, "dictionaries");
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; form_value(params, i, "source_lang") && !status; i++)
+        status = add_dictionary(
+            question, form_value(params, i, "source_lang"), form_value(params, i, "target_lang"),
+            form_value(params, i, "entries"), form_value(params, i, "entries_format"), err);
+    if (status || !list)
+        return status;
+    if (!cJSON_IsArray(list))
+        return mt_fail(err, MT_INVALID, "dictionaries: expected an array of objects");
+    for (const struct cJSON *item = list->child; item && !status; item = item->next)
+        status = cJSON_IsObject(item)
+                     ? add_dictionary(question, string_of(item, "source_lang"),
+                                      string_of(item, "target_lang"), string_of(item, "entries"),
+                                      string_of(item, "entries_format"), err)
+                     : mt_fail(err, MT_INVALID, "dictionaries: expected an array of objects");
+    return status;
+}
+
+static enum mt_status check_name(const char *name, struct mt_error *err)
+{
+    if (name[strspn(name, " ")] == '\0')
+        return mt_fail(err, MT_INVALID, "Parameter 'name' not specified.");
+    if (strlen(name) > MT_MAX_GLOSSARY_NAME_BYTES)
+        return mt_fail(err, MT_INVALID, "name is %zu bytes, at most %d are allowed", strlen(name),
+                       MT_MAX_GLOSSARY_NAME_BYTES);
+    return MT_OK;
+}
+
+/* As the store takes them. */
+static enum mt_status borrow(const struct question *question, struct mt_dictionary **out,
+                             struct mt_error *err)
+{
+    *out = calloc(question->n_dictionaries + 1, sizeof **out);
+    if (!*out)
+        return mt_fail_memory(err, question->n_dictionaries * sizeof **out, "dictionaries");
+    for (size_t i = 0; i < question->n_dictionaries; i++)
+        (*out)[i] = (struct mt_dictionary){.source = question->dictionaries[i].source,
+                                           .target = question->dictionaries[i].target,
+                                           .terms = question->dictionaries[i].terms};
+    return MT_OK;
+}
+
+/* ---- what is said of glossaries ---- */
+
+struct answer {
+    struct mt_json_writer writer;
+    struct mt_text *body;
+    bool is_v3, is_list;
+    char open[MT_GLOSSARY_ID_BYTES]; /* whose dictionaries are being written; "" */
+    int64_t created_ms;
+    struct mt_glossary_row row;
+};
+
+static void write_time(struct mt_json_writer *writer, int64_t ms)
+{
+    char text[40], day[24];
+    struct tm tm;
+    time_t seconds = (time_t)(ms / 1000);
+    gmtime_r(&seconds, &tm);
+    strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(text, sizeof text, "%s.%03dZ", day, (int)(ms % 1000));
+    mt_json_key(writer, "creation_time");
+    mt_json_string_z(writer, text);
+}
+
+static void write_string(struct mt_json_writer *writer, const char *key, const char *value)
+{
+    mt_json_key(writer, key);
+    mt_json_string_z(writer, value);
+}
+
+static void write_dictionary(struct mt_json_writer *writer, const struct mt_glossary_row *row)
+{
+    write_string(writer, "source_lang", row->source);
+    write_string(writer, "target_lang", row->target);
+    if (row->entries) {
+        write_string(writer, "entries", row->entries);
+        write_string(writer, "entries_format", "tsv");
+    } else {
+        mt_json_key(writer, "entry_count");
+        mt_json_integer(writer, (int64_t)row->n_entries);
+    }
+}
+
+static void close_glossary(struct answer *answer)
+{
+    if (answer->open[0] == '\0')
+        return;
+    mt_json_end_array(&answer->writer);
+    write_time(&answer->writer, answer->created_ms);
+    mt_json_end_object(&answer->writer);
+    answer->open[0] = '\0';
+}
+
+static enum mt_status write_v3(void *context, const struct mt_glossary_row *row,
+                               struct mt_error *err)
+{
+    struct answer *answer = context;
+    struct mt_json_writer *writer = &answer->writer;
+    if (strcmp(answer->open, row->id) != 0) {
+        close_glossary(answer);
+        mt_json_begin_object(writer);
+        write_string(writer, "glossary_id", row->id);
+        write_string(writer, "name", row->name);
+        mt_json_key(writer, "dictionaries");
+        mt_json_begin_array(writer);
+        snprintf(answer->open, sizeof answer->open, "%s", row->id);
+        answer->created_ms = row->created_ms;
+    }
+    if (row->source) {
+        mt_json_begin_object(writer);
+        write_dictionary(writer, row);
+        mt_json_end_object(writer);
+    }
+    return MT_OK;
+}
+
+static enum mt_status write_v2(void *context, const struct mt_glossary_row *row,
+                               struct mt_error *err)
+{
+    struct mt_json_writer *writer = &((struct answer *)context)->writer;
+    mt_json_begin_object(writer);
+    write_string(writer, "glossary_id", row->id);
+    mt_json_key(writer, "ready");
+    mt_json_bool(writer, true);
+    write_string(writer, "name", row->name);
+    write_dictionary(writer, row);
+    write_time(writer, row->created_ms);
+    mt_json_end_object(writer);
+    return MT_OK;
+}
+
+/* id NULL: all. */
+static enum mt_status describe(struct mt_request *request, const struct question *question,
+                               const char *id, struct mt_error *err)
+{
+    struct answer answer = {.is_v3 = question->is_v3};
+    const struct mt_glossary_question asked = {
+        .owner = question->owner, .id = id, .has_one = !question->is_v3};
+    mt_json_writer_init(&answer.writer, &request->reply.body);
+    if (!id) {
+        mt_json_begin_object(&answer.writer);
+        mt_json_key(&answer.writer, "glossaries");
+        mt_json_begin_array(&answer.writer);
+    }
+    enum mt_status status = mt_glossaries_visit(
+        request->service->glossaries, &asked, question->is_v3 ? write_v3 : write_v2, &answer, err);
+    if (status)
+        return status;
+    close_glossary(&answer);
+    if (!id) {
+        mt_json_end_array(&answer.writer);
+        mt_json_end_object(&answer.writer);
+    }
+    return mt_text_check(&request->reply.body, "the reply", err);
+}
+
+static enum mt_status append_entries(void *context, const struct mt_glossary_row *row,
+                                     struct mt_error *err)
+{
+    mt_text_append_string(context, row->entries);
+    return MT_OK;
+}
+
+static enum mt_status write_entries(void *context, const struct mt_glossary_row *row,
+                                    struct mt_error *err)
+{
+    struct mt_json_writer *writer = context;
+    mt_json_begin_object(writer);
+    write_dictionary(writer, row);
+    mt_json_end_object(writer);
+    return MT_OK;
+}
+
+/* ---- the routes ---- */
+
+static enum mt_status list(struct mt_request *request, struct question *question,
+                           struct mt_error *err)
+{
+    return describe(request, question, NULL, err);
+}
+
+static enum mt_status get(struct mt_request *request, struct question *question,
+                          struct mt_error *err)
+{
+    return describe(request, question, question->id, err);
+}
+
+static enum mt_status create(struct mt_request *request, struct question *question,
+                             struct mt_error *err)
+{
+    struct mt_dictionary *dictionaries = NULL;
+    enum mt_status status = check_name(question->fields.name, err);
+    if (!status)
+        status = question->is_v3 ? add_listed(question, &request->params, err)
+                                 : add_own(question, request, err);
+    if (!status)
+        status = borrow(question, &dictionaries, err);
+    if (!status)
+        status =
+            mt_glossaries_add(request->service->glossaries, question->owner, question->fields.name,
+                              dictionaries, question->n_dictionaries, question->id, err);
+    free(dictionaries);
+    request->reply.code = 201;
+    return status ? status : get(request, question, err);
+}
+
+static enum mt_status get_entries(struct mt_request *request, struct question *question,
+                                  struct mt_error *err)
+{
+    struct dictionary pair = {.source = ""};
+    struct mt_glossary_question asked = {
+        .owner = question->owner, .id = question->id, .wants_entries = true};
+    struct mt_text *body = &request->reply.body;
+    if (!question->is_v3) {
+        asked.has_one = true;
+        request->reply.content_type = "text/tab-separated-values; charset=utf-8";
+        return mt_glossaries_visit(request->service->glossaries, &asked, append_entries, body, err);
+    }
+    enum mt_status status =
+        read_pair(question->fields.source_lang, question->fields.target_lang, &pair, err);
+    asked.source = pair.source;
+    asked.target = pair.target;
+    struct mt_json_writer writer;
+    mt_json_writer_init(&writer, body);
+    mt_json_begin_object(&writer);
+    mt_json_key(&writer, "dictionaries");
+    mt_json_begin_array(&writer);
+    if (!status)
+        status =
+            mt_glossaries_visit(request->service->glossaries, &asked, write_entries, &writer, err);
+    mt_json_end_array(&writer);
+    mt_json_end_object(&writer);
+    return status;
+}
+
+static enum mt_status change(struct mt_request *request, struct question *question,
+                             enum mt_dictionary_change kind, struct mt_error *err)
+{
+    struct mt_dictionary *dictionaries = NULL;
+    const char *name = mt_params_get(&request->params, "name") ? question->fields.name : NULL;
+    enum mt_status status = borrow(question, &dictionaries, err);
+    if (!status && name)
+        status = check_name(name, err);
+    if (!status)
+        status = mt_glossaries_change(request->service->glossaries, question->owner, question->id,
+                                      name, dictionaries, question->n_dictionaries, kind, err);
+    free(dictionaries);
+    return status;
+}
+
+static enum mt_status patch(struct mt_request *request, struct question *question,
+                            struct mt_error *err)
+{
+    enum mt_status status = add_listed(question, &request->params, err);
+    if (!status)
+        status = change(request, question, MT_DICTIONARY_MERGE, err);
+    return status ? status : get(request, question, err);
+}
+
+static enum mt_status put(struct mt_request *request, struct question *question,
+                          struct mt_error *err)
+{
+    enum mt_status status = add_own(question, request, err);
+    if (!status)
+        status = change(request, question, MT_DICTIONARY_REPLACE, err);
+    if (status)
+        return status;
+    const struct dictionary *dictionary = &question->dictionaries[0];
+    const struct mt_glossary_row row = {.source = dictionary->source,
+                                        .target = dictionary->target,
+                                        .n_entries = mt_terms_count(dictionary->terms)};
+    struct mt_json_writer writer;
+    mt_json_writer_init(&writer, &request->reply.body);
+    mt_json_begin_object(&writer);
+    write_dictionary(&writer, &row);
+    mt_json_end_object(&writer);
+    return MT_OK;
+}
+
+static enum mt_status forget(struct mt_request *request, struct question *question,
+                             struct mt_error *err)
+{
+    request->reply.code = 204;
+    return mt_glossaries_remove(request->service->glossaries, question->owner, question->id, NULL,
+                                NULL, err);
+}
+
+static enum mt_status forget_dictionary(struct mt_request *request, struct question *question,
+                                        struct mt_error *err)
+{
+    struct dictionary pair = {.source = ""};
+    enum mt_status status =
+        read_pair(question->fields.source_lang, question->fields.target_lang, &pair, err);
+    request->reply.code = 204;
+    return status ? status
+                  : mt_glossaries_remove(request->service->glossaries, question->owner,
+                                         question->id, pair.source, pair.target, err);
+}
+
+static const struct action {
+    const char *method;
+    enum part part;
+    bool is_in_v2, is_in_v3;
+    enum mt_status (*run)(struct mt_request *request, struct question *question,
+                          struct mt_error *err);
+} actions[] = {
+    {"GET", LIST, true, true, list},
+    {"POST", LIST, true, true, create},
+    {"GET", GLOSSARY, true, true, get},
+    {"PATCH", GLOSSARY, false, true, patch},
+    {"DELETE", GLOSSARY, true, true, forget},
+    {"GET", ENTRIES, true, true, get_entries},
+    {"PUT", DICTIONARIES, false, true, put},
+    {"DELETE", DICTIONARIES, false, true, forget_dictionary},
+};
+
+static void read_path(const struct mt_request *request, struct question *out)
+{
+    static const char *const parts[] = {
+        [GLOSSARY] = "", [ENTRIES] = "/entries", [DICTIONARIES] = "/dictionaries"};
+    const char *rest = request->path + strlen(FOLDER);
+    out->is_v3 = strncmp(request->path, "/v3", 3) == 0;
+    out->part = rest[0] == '\0' ? LIST : NO_PART;
+    if (rest[0] != '/')
+        return;
+    size_t length = strcspn(++rest, "/");
+    for (int i = GLOSSARY; i < NO_PART; i++)
+        if (strcmp(rest + length, parts[i]) == 0)
+            out->part = (enum part)i;
+    if (length < sizeof out->id) /* else nobody's */
+        memcpy(out->id, rest, length);
+}
+
+static enum mt_status run(struct mt_request *request, struct question *question,
+                          struct mt_error *err)
+{
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+        const struct action *action = &actions[i];
+        bool is_known = question->is_v3 ? action->is_in_v3 : action->is_in_v2;
+        if (is_known && action->part == question->part &&
+            strcmp(action->method, request->method) == 0)
+            return action->run(request, question, err);
+    }
+    return mt_fail(err, MT_NOT_FOUND, "The requested URL was not found on the server.");
+}
+
+static enum mt_status finish(struct mt_request *request, struct mt_error *err)
+{
+    struct question question = {.part = NO_PART};
+    enum mt_status status = mt_glossaries_check(request, err);
+    read_path(request, &question);
+    mt_glossary_owner(request, question.owner);
+    if (!status)
+        status = mt_fields_read(&request->params, MT_FIELDS_OF_GLOSSARY, request->service->settings,
+                                &question.fields, err);
+    if (!status)
+        status = run(request, &question, err);
+    for (size_t i = 0; i < question.n_dictionaries; i++)
+        mt_terms_destroy(question.dictionaries[i].terms);
+    free(question.dictionaries);
+    if (status)
+        request->reply.code = 0;
+    return status ? status : mt_text_check(&request->reply.body, "the reply", err);
+}
+
+/* ---- GET /v2/glossary-language-pairs ---- */
+
+static void write_pair(struct mt_json_writer *writer, const struct mt_request *request,
+                       const char *source, const char *target)
+{
+    struct mt_language_pair pair;
+    if (mt_languages_check(request->service, NULL, source, target, &pair, NULL) != MT_OK ||
+        pair.is_identity)
+        return;
+    mt_json_begin_object(writer);
+    write_string(writer, "source_lang", source);
+    write_string(writer, "target_lang", target);
+    mt_json_end_object(writer);
+}
+
+/* Clients ask before each translation whether there are any. */
+static enum mt_status finish_pairs(struct mt_request *request, struct mt_error *err)
+{
+    struct mt_languages sources = {.n = 0}, targets = {.n = 0};
+    struct mt_json_writer writer;
+    if (request->service->glossaries) {
+        mt_languages_list(request->service, MT_LANGUAGES_SOURCES, &sources);
+        mt_languages_list(request->service, MT_LANGUAGES_TARGETS, &targets);
+    }
+    mt_json_writer_init(&writer, &request->reply.body);
+    mt_json_begin_object(&writer);
+    mt_json_key(&writer, "supported_languages");
+    mt_json_begin_array(&writer);
+    for (size_t i = 0; i < sources.n; i++)
+        for (size_t k = 0; k < targets.n; k++)
+            write_pair(&writer, request, sources.codes[i], targets.codes[k]);
+    mt_json_end_array(&writer);
+    mt_json_end_object(&writer);
+    return mt_text_check(&request->reply.body, "the pairs of glossaries", err);
+}
+
+const struct mt_handler mt_glossaries_handler = {.finish = finish};
+const struct mt_handler mt_glossary_pairs_handler = {.finish = finish_pairs};

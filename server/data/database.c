@@ -1,0 +1,69 @@
+#include "server/data/database.h"
+
+#include "server/data/schema.h"
+
+#include <string.h>
+
+struct mt_value mt_value_integer(int64_t integer)
+{
+    return (struct mt_value){.type = MT_VALUE_INTEGER, .integer = integer};
+}
+
+struct mt_value mt_value_text(const char *text)
+{
+    return (struct mt_value){.type = MT_VALUE_TEXT, .text = text, .length = strlen(text)};
+}
+
+/* What brings a database to version 1, 2, ...; what has been released does not change any more. */
+static const char *const steps[][4] = {
+    {"CREATE TABLE glossaries (id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, "
+     "created_ms BIGINT NOT NULL)",
+     "CREATE INDEX glossaries_of_owner ON glossaries (owner, created_ms)",
+     "CREATE TABLE dictionaries (glossary TEXT NOT NULL REFERENCES glossaries (id) ON DELETE "
+     "CASCADE, source TEXT NOT NULL, target TEXT NOT NULL, edition TEXT NOT NULL, n_entries BIGINT "
+     "NOT NULL, n_bytes BIGINT NOT NULL, entries TEXT NOT NULL, "
+     "PRIMARY KEY (glossary, source, target))"},
+};
+
+static const int64_t n_steps = sizeof steps / sizeof *steps;
+
+static enum mt_status read_version(void *context, const struct mt_value *columns,
+                                   struct mt_error *err)
+{
+    int64_t *version = context;
+    *version = columns[0].integer;
+    return MT_OK;
+}
+
+static enum mt_status take_step(struct mt_connection *connection, int64_t version,
+                                struct mt_error *err)
+{
+    const struct mt_value value = mt_value_integer(version + 1);
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < sizeof steps[0] / sizeof *steps[0] && steps[version][i] && !status; i++)
+        status = mt_database_run(connection, steps[version][i], NULL, 0, NULL, NULL, NULL, err);
+    return status ? status
+                  : mt_database_run(connection, "INSERT INTO attentiond_versions VALUES ($1)",
+                                    &value, 1, NULL, NULL, NULL, err);
+}
+
+enum mt_status mt_schema_bring_up(struct mt_connection *connection, void *context,
+                                  struct mt_error *err)
+{
+    int64_t version = 0;
+    enum mt_status status = mt_database_run(
+        connection, "CREATE TABLE IF NOT EXISTS attentiond_versions (version BIGINT NOT NULL)",
+        NULL, 0, NULL, NULL, NULL, err);
+    if (!status)
+        status =
+            mt_database_run(connection, "SELECT COALESCE(MAX(version), 0) FROM attentiond_versions",
+                            NULL, 0, read_version, &version, NULL, err);
+    if (!status && version > n_steps)
+        status = mt_fail(err, MT_UNSUPPORTED,
+                         "the database has version %lld, but this program knows versions up to "
+                         "%lld: it was written by a newer one",
+                         (long long)version, (long long)n_steps);
+    for (; !status && version < n_steps; version++)
+        status = take_step(connection, version, err);
+    return status;
+}

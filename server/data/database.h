@@ -1,0 +1,67 @@
+/*
+ * What outlives the daemon, in the tables of a database: a file of SQLite's in data_directory
+ * (database_sqlite.c). Statements are written in what SQLite and PostgreSQL both understand, with
+ * values in the places $1, $2, ...
+ *
+ *   open -> do(work) ... -> close
+ *              '- run, run, ...: all of what they write is kept, or nothing
+ *
+ * Errors, of all of them: MT_BUSY where the database cannot be used now (its disk is full, another
+ * process holds it for too long), MT_FORMAT where it is damaged, MT_IO for the rest, MT_MEMORY.
+ *
+ * Thread-safety: open and close one thread at a time; do is safe, and one transaction follows the
+ * other.
+ */
+#ifndef MT_SERVER_DATA_DATABASE_H
+#define MT_SERVER_DATA_DATABASE_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_connection;
+struct mt_database;
+
+enum mt_value_type { MT_VALUE_NULL, MT_VALUE_INTEGER, MT_VALUE_TEXT };
+
+struct mt_value {
+    enum mt_value_type type;
+    int64_t integer;
+    const char *text; /* UTF-8 without NUL; of a row: ends with NUL, and lasts until row returns */
+    size_t length;
+};
+
+struct mt_value mt_value_integer(int64_t integer);
+struct mt_value mt_value_text(const char *text); /* borrowed */
+
+struct mt_database_options {
+    const char *directory; /* is made where it is missing */
+    int64_t max_bytes;     /* what is beyond fails, as where a disk is full */
+};
+
+/* A file that is no database, or is damaged, is set aside under another name, with a message in the
+ * log, and a new one is begun. MT_UNSUPPORTED: it is a newer program's. */
+MT_MUST_CHECK enum mt_status mt_database_open(const struct mt_database_options *options,
+                                              struct mt_database **out, struct mt_error *err);
+/* Takes NULL. */
+void mt_database_close(struct mt_database *database);
+
+/* Calls work in a transaction, which is kept if work returns MT_OK and undone otherwise. Once it has
+ * returned MT_OK, neither a crash of the daemon nor one of the machine loses what was written. */
+typedef enum mt_status mt_database_work(struct mt_connection *connection, void *context,
+                                        struct mt_error *err);
+MT_MUST_CHECK enum mt_status mt_database_do(struct mt_database *database, mt_database_work *work,
+                                            void *context, struct mt_error *err);
+
+/* For each row that a statement gives, with its columns; another result than MT_OK ends them. */
+typedef enum mt_status mt_database_row(void *context, const struct mt_value *columns,
+                                       struct mt_error *err);
+
+/* In work. row may be NULL; n_changed, which may be NULL too, becomes the number of rows written. */
+MT_MUST_CHECK enum mt_status mt_database_run(struct mt_connection *connection, const char *sql,
+                                             const struct mt_value *values, size_t n_values,
+                                             mt_database_row *row, void *context, size_t *n_changed,
+                                             struct mt_error *err);
+
+#endif

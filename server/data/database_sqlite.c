@@ -1,0 +1,320 @@
+#include "base/file.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "server/data/database.h"
+#include "server/data/schema.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#define FILE_NAME "attentiond.db"
+/* How long a transaction waits for that of another process. */
+#define BUSY_MS 1000
+#define MAX_COLUMNS 16
+/* What others wrote is nobody's business but the daemon's. */
+#define PRIVATE_MODE 0600
+
+struct mt_connection {
+    sqlite3 *handle; /* NULL: it could not be opened again */
+    bool is_damaged; /* has been found so */
+};
+
+struct mt_database {
+    pthread_mutex_t mutex; /* held for a transaction */
+    char *path;
+    int64_t max_bytes;
+    struct mt_connection connection;
+};
+
+/* ---- errors ---- */
+
+static enum mt_status fail_damaged(struct mt_connection *connection, const char *message,
+                                   struct mt_error *err)
+{
+    connection->is_damaged = true;
+    return mt_fail(err, MT_FORMAT, "the database is damaged: %s", message);
+}
+
+static enum mt_status fail(struct mt_connection *connection, int code, struct mt_error *err)
+{
+    const char *message =
+        connection->handle ? sqlite3_errmsg(connection->handle) : sqlite3_errstr(code);
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return mt_fail_memory(err, 0, "the database");
+    case SQLITE_FULL:
+        return mt_fail(err, MT_BUSY,
+                       "the database cannot be written: %s (the disk, or max_data_bytes)", message);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+        return mt_fail(err, MT_BUSY, "the database cannot be used now: %s", message);
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return fail_damaged(connection, message, err);
+    default:
+        return mt_fail(err, MT_IO, "the database: %s", message);
+    }
+}
+
+/* ---- statements ---- */
+
+static int bind(sqlite3_stmt *statement, const struct mt_value *values, size_t n_values)
+{
+    int code = SQLITE_OK;
+    char name[24];
+    for (size_t i = 0; i < n_values && code == SQLITE_OK; i++) {
+        snprintf(name, sizeof name, "$%zu", i + 1);
+        int place = sqlite3_bind_parameter_index(statement, name);
+        if (values[i].type == MT_VALUE_INTEGER)
+            code = sqlite3_bind_int64(statement, place, values[i].integer);
+        else if (values[i].type == MT_VALUE_TEXT)
+            code = sqlite3_bind_text64(statement, place, values[i].text, values[i].length,
+                                       SQLITE_STATIC, SQLITE_UTF8);
+    }
+    return code;
+}
+
+static enum mt_status give_row(sqlite3_stmt *statement, mt_database_row *row, void *context,
+                               struct mt_error *err)
+{
+    struct mt_value columns[MAX_COLUMNS] = {{0}};
+    int n = sqlite3_column_count(statement);
+    for (int i = 0; i < n && i < MAX_COLUMNS; i++) {
+        int type = sqlite3_column_type(statement, i);
+        if (type == SQLITE_INTEGER)
+            columns[i] = mt_value_integer(sqlite3_column_int64(statement, i));
+        else if (type != SQLITE_NULL)
+            columns[i] = (struct mt_value){
+                .type = MT_VALUE_TEXT,
+                .text = (const char *)sqlite3_column_text(statement, i),
+                .length = (size_t)sqlite3_column_bytes(statement, i),
+            };
+        if (columns[i].type == MT_VALUE_TEXT && !columns[i].text)
+            return mt_fail_memory(err, 0, "a row of the database");
+    }
+    return row(context, columns, err);
+}
+
+static int step_all(sqlite3_stmt *statement, mt_database_row *row, void *context,
+                    enum mt_status *status, struct mt_error *err)
+{
+    int code = sqlite3_step(statement);
+    while (code == SQLITE_ROW && !*status) {
+        *status = row ? give_row(statement, row, context, err) : MT_OK;
+        if (!*status)
+            code = sqlite3_step(statement);
+    }
+    return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+enum mt_status mt_database_run(struct mt_connection *connection, const char *sql,
+                               const struct mt_value *values, size_t n_values, mt_database_row *row,
+                               void *context, size_t *n_changed, struct mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    enum mt_status status = MT_OK;
+    int code = sqlite3_prepare_v2(connection->handle, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK)
+        code = bind(statement, values, n_values);
+    if (code == SQLITE_OK)
+        code = step_all(statement, row, context, &status, err);
+    if (!status && code != SQLITE_OK)
+        status = fail(connection, code, err);
+    if (n_changed)
+        *n_changed = (size_t)sqlite3_changes(connection->handle);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static enum mt_status run_plain(struct mt_connection *connection, const char *sql,
+                                struct mt_error *err)
+{
+    return mt_database_run(connection, sql, NULL, 0, NULL, NULL, NULL, err);
+}
+
+/* ---- opening ---- */
+
+static enum mt_status transact(struct mt_connection *connection, mt_database_work *work,
+                               void *context, struct mt_error *err)
+{
+    enum mt_status status = run_plain(connection, "BEGIN IMMEDIATE", err);
+    if (status)
+        return status;
+    status = work(connection, context, err);
+    if (!status)
+        status = run_plain(connection, "COMMIT", err);
+    if (status && !sqlite3_get_autocommit(connection->handle))
+        (void)run_plain(connection, "ROLLBACK", NULL);
+    return status;
+}
+
+static enum mt_status expect_sound(void *context, const struct mt_value *columns,
+                                   struct mt_error *err)
+{
+    bool is_sound = columns[0].text && strcmp(columns[0].text, "ok") == 0;
+    return is_sound ? MT_OK : fail_damaged(context, columns[0].text ? columns[0].text : "", err);
+}
+
+/* A journal that is there says that the last program did not end by itself. */
+static bool has_journal(const struct mt_database *database)
+{
+    struct mt_text path = {0};
+    mt_text_appendf(&path, "%s-wal", database->path);
+    bool is_there = !path.status && access(path.bytes, F_OK) == 0;
+    mt_text_finish(&path);
+    return is_there;
+}
+
+static enum mt_status configure(struct mt_database *database, struct mt_error *err)
+{
+    static const char *const pragmas[] = {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL",
+                                          "PRAGMA foreign_keys = ON"};
+    struct mt_connection *connection = &database->connection;
+    char limit[64];
+    sqlite3_busy_timeout(connection->handle, BUSY_MS);
+    sqlite3_extended_result_codes(connection->handle, 1);
+    bool was_cut_off = has_journal(database);
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < sizeof pragmas / sizeof *pragmas && !status; i++)
+        status = run_plain(connection, pragmas[i], err);
+    /* Of the page size that SQLite has by itself. */
+    snprintf(limit, sizeof limit, "PRAGMA max_page_count = %lld",
+             (long long)(database->max_bytes / 4096 + 1));
+    if (!status)
+        status = run_plain(connection, limit, err);
+    if (!status && was_cut_off)
+        status = mt_database_run(connection, "PRAGMA quick_check(1)", NULL, 0, expect_sound,
+                                 connection, NULL, err);
+    return status ? status : transact(connection, mt_schema_bring_up, NULL, err);
+}
+
+static void close_connection(struct mt_connection *connection)
+{
+    sqlite3_close(connection->handle);
+    *connection = (struct mt_connection){.is_damaged = connection->is_damaged};
+}
+
+static enum mt_status open_connection(struct mt_database *database, struct mt_error *err)
+{
+    /* SQLite gives its other files the same mode. */
+    database->connection.is_damaged = false;
+    int fd = open(database->path, O_RDWR | O_CREAT | O_CLOEXEC, PRIVATE_MODE);
+    if (fd < 0)
+        return mt_fail(err, MT_IO, "%s: %s", database->path, strerror(errno));
+    close(fd);
+    int code = sqlite3_open_v2(database->path, &database->connection.handle,
+                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    enum mt_status status =
+        code == SQLITE_OK ? configure(database, err) : fail(&database->connection, code, err);
+    if (status)
+        close_connection(&database->connection);
+    return status;
+}
+
+/* What is beside it belongs to it. */
+static enum mt_status set_aside(const struct mt_database *database, const char *reason,
+                                struct mt_error *err)
+{
+    static const char *const endings[] = {"", "-wal", "-shm"};
+    struct mt_text from = {0}, to = {0};
+    char mark[9];
+    enum mt_status status = mt_random_hex(sizeof mark / 2, "the name of a damaged file", mark, err);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings && !status; i++) {
+        from.length = to.length = 0;
+        mt_text_appendf(&from, "%s%s", database->path, endings[i]);
+        mt_text_appendf(&to, "%s.damaged-%s%s", database->path, mark, endings[i]);
+        status = mt_text_check(&from, "a path", err);
+        if (!status)
+            status = mt_text_check(&to, "a path", err);
+        if (!status && rename(from.bytes, to.bytes) != 0 && errno != ENOENT)
+            status = mt_fail(err, MT_IO, "%s cannot be renamed: %s", from.bytes, strerror(errno));
+    }
+    if (!status)
+        mt_log(MT_LOG_ERROR, "%s: %s; it was set aside as %s.damaged-%s, and a new one is begun",
+               database->path, reason, database->path, mark);
+    mt_text_finish(&from);
+    mt_text_finish(&to);
+    return status;
+}
+
+/* The damaged one is closed. */
+static enum mt_status begin_anew(struct mt_database *database, struct mt_error *err)
+{
+    char reason[MT_ERROR_BYTES];
+    snprintf(reason, sizeof reason, "%s", err->message);
+    enum mt_status status = set_aside(database, reason, err);
+    return status ? status : open_connection(database, err);
+}
+
+static enum mt_status find_file(const struct mt_database_options *options,
+                                struct mt_database *database, struct mt_error *err)
+{
+    struct mt_text path = {0};
+    mt_make_directories(options->directory);
+    mt_text_appendf(&path, "%s/" FILE_NAME, options->directory);
+    enum mt_status status = mt_text_check(&path, "a path", err);
+    database->path = path.bytes;
+    return status;
+}
+
+enum mt_status mt_database_open(const struct mt_database_options *options, struct mt_database **out,
+                                struct mt_error *err)
+{
+    struct mt_database *database = calloc(1, sizeof *database);
+    if (!database)
+        return mt_fail_memory(err, sizeof *database, "the database");
+    pthread_mutex_init(&database->mutex, NULL);
+    database->max_bytes = options->max_bytes;
+    enum mt_status status = find_file(options, database, err);
+    if (!status)
+        status = open_connection(database, err);
+    if (status && database->connection.is_damaged)
+        status = begin_anew(database, err);
+    if (status) {
+        mt_database_close(database);
+        return status;
+    }
+    *out = database;
+    return MT_OK;
+}
+
+void mt_database_close(struct mt_database *database)
+{
+    if (!database)
+        return;
+    close_connection(&database->connection);
+    pthread_mutex_destroy(&database->mutex);
+    free(database->path);
+    free(database);
+}
+
+enum mt_status mt_database_do(struct mt_database *database, mt_database_work *work, void *context,
+                              struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    pthread_mutex_lock(&database->mutex);
+    if (!database->connection.handle)
+        status = open_connection(database, err);
+    if (!status)
+        status = transact(&database->connection, work, context, err);
+    if (status && database->connection.is_damaged) {
+        close_connection(&database->connection);
+        status = begin_anew(database, err);
+        if (!status)
+            status =
+                mt_fail(err, MT_BUSY,
+                        "the database was damaged; it has been set aside, and a new one begun");
+    }
+    pthread_mutex_unlock(&database->mutex);
+    return status;
+}
