@@ -270,6 +270,22 @@ const struct mt_setting mt_rows_engine[] = {
     },
     {
         .section = "Batch and queue",
+        FIELD(cache_bytes),
+        .value_name = "BYTES",
+        .type = MT_SETTING_INTEGER,
+        .high = 1e12,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc =
+            "Memory for sentences that were translated before: one that is asked again, with the "
+            "same options and of the same model, gets the same answer without being decoded. A "
+            "sentence takes some 500 bytes, or 10 KiB and more where its alignment is needed. 0: "
+            "none are "
+            "kept.",
+    },
+    {
+        .section = "Batch and queue",
         FIELD(encode_tokens),
         .value_name = "N",
         .type = MT_SETTING_INTEGER,

@@ -89,6 +89,7 @@ struct mt_settings {
     int64_t max_batch_rows;
     int64_t max_queued_sentences;
     int64_t encode_tokens;
+    int64_t cache_bytes; /* of sentences that were decoded before; 0: none */
     /* request limits */
     int64_t max_text_chars, max_batch_texts, max_html_tags, max_glossary_terms;
     int64_t max_beam_size, max_alternatives;

@@ -14,6 +14,7 @@
 #include "weights/safetensors.h"
 
 #include <stdio.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* The vocabulary, the tensors and the configuration must speak of the same tokens. */
@@ -131,6 +132,8 @@ enum mt_status mt_model_open(const char *directory, const struct mt_model_option
     struct mt_model *model = calloc(1, sizeof *model);
     if (!model)
         return mt_fail_memory(err, sizeof *model, "model");
+    static atomic_uint_fast64_t n_opened;
+    model->serial = atomic_fetch_add(&n_opened, 1);
     model->precision = o->precision;
     model->is_copied = o->load_mode == MT_LOAD_COPY;
     enum mt_status status = mt_source_open(directory, &source, err);

@@ -16,6 +16,7 @@ struct mt_pack_writer;
 struct mt_safetensors;
 
 struct mt_model {
+    uint64_t serial; /* no other model of this process has had it */
     struct mt_hparams hparams;
     struct mt_weights weights;
     const struct mt_kernels *kernels;

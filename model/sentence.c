@@ -256,6 +256,7 @@ static void copy_given(struct mt_sentence *s, const struct mt_sentence_options *
     int32_t bos = first_of(&s->model->hparams, o);
     size_t n_bos = bos != MT_NO_TOKEN && !s->is_forced;
     s->has_bos = bos != MT_NO_TOKEN;
+    s->is_free = n == 0;
     if (n_bos)
         s->given[1] = bos;
     if (n)

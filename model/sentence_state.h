@@ -41,6 +41,7 @@ struct mt_sentence {
     size_t max_target;               /* generated tokens at most */
     bool is_forced;                  /* the whole target is given */
     bool has_bos;                    /* given[1] is no choice */
+    bool is_free;                    /* the options give nothing of the target */
     bool wants_scores;
     size_t n_top;
 

@@ -3,6 +3,7 @@
 #include "config/settings.h"
 #include "server/http/connections.h"
 #include "server/engine/engine.h"
+#include "server/engine/result_cache.h"
 #include "server/service/document_jobs.h"
 #include "server/service/file_store.h"
 #include "server/service/generation.h"
@@ -57,7 +58,9 @@ static enum mt_status finish_metrics(struct mt_request *request, struct mt_error
     struct mt_generations_counts generations;
     struct mt_file_store_counts files;
     struct mt_model_host_counts models;
+    struct mt_result_cache_counts results;
     mt_file_store_count(service->files, &files);
+    mt_result_cache_count(service->results, &results);
     mt_generations_engine_stats(service->generations, &engine);
     mt_generations_count(service->generations, &generations);
     mt_http_count(service->http, &connections);
@@ -71,6 +74,7 @@ static enum mt_status finish_metrics(struct mt_request *request, struct mt_error
         .connections = &connections,
         .files = &files,
         .n_document_jobs = mt_document_jobs_count(service->documents),
+        .results = &results,
         .catalog = service->catalog,
         .models = &models,
     };

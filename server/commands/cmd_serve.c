@@ -14,6 +14,7 @@
 #include "server/http/connections.h"
 #include "server/http/descriptors.h"
 #include "server/engine/engine.h"
+#include "server/engine/result_cache.h"
 #include "server/data/database.h"
 #include "server/data/glossaries.h"
 #include "server/service/document_jobs.h"
@@ -79,7 +80,8 @@ struct server {
     struct mt_number_words *number_words;
     struct mt_file_store *files;
     struct mt_document_jobs *documents;
-    struct mt_database *database; /* NULL: there is no data_directory */
+    struct mt_result_cache *results; /* NULL: cache_bytes is 0 */
+    struct mt_database *database;    /* NULL: there is no data_directory */
     struct mt_glossaries *glossaries;
     struct mt_metrics *metrics;
     struct mt_generations *generations;
@@ -146,6 +148,7 @@ static enum mt_status create_generations(struct server *server, struct mt_error 
         .attention_budget = &server->attention_budget,
         .files = server->files,
         .glossaries = server->glossaries,
+        .results = server->results,
         .documents = server->documents,
         .splitter = server->splitter,
         .number_words = server->number_words,
@@ -351,6 +354,8 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
         status = mt_document_jobs_create(&server->documents, err);
     if (!status)
         status = open_data(server, settings, err);
+    if (!status && settings->cache_bytes > 0)
+        status = mt_result_cache_create((size_t)settings->cache_bytes, &server->results, err);
     if (!status && is_sandboxed)
         status = restrict_files(server, settings, err);
     else if (!status && geteuid() == 0)
@@ -393,6 +398,7 @@ static void stop(struct server *server)
     mt_text_threads_destroy(server->text_threads);
     mt_generations_destroy(server->generations);
     mt_document_jobs_destroy(server->documents);
+    mt_result_cache_destroy(server->results);
     mt_glossaries_destroy(server->glossaries);
     mt_database_close(server->database);
     mt_file_store_destroy(server->files);

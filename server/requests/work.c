@@ -4,6 +4,7 @@
 #include "base/size.h"
 #include "base/vector.h"
 #include "config/settings.h"
+#include "server/engine/result_cache.h"
 #include "server/http/client.h"
 #include "server/http/router.h"
 
@@ -215,6 +216,22 @@ static void record_model(struct mt_exchange *exchange, const char *id)
     pthread_mutex_unlock(&exchange->mutex);
 }
 
+/* What was decoded before need not be again: those sentences have ended, the others stay. */
+static void recall(struct mt_request *request)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < request->n_sentences; i++)
+        if (!mt_result_cache_recall(request->service->results, request->sentences[i]))
+            request->sentences[n++] = request->sentences[i];
+    request->n_sentences = n;
+}
+
+static void keep(const struct mt_request *request)
+{
+    for (size_t i = 0; request->service->results && i < request->n_sentences; i++)
+        mt_result_cache_keep(request->service->results, request->sentences[i]);
+}
+
 /* Has the handler add the round's sentences, and describes them as a job. */
 static enum mt_status prepare_round(struct mt_exchange *exchange, struct mt_error *err)
 {
@@ -229,6 +246,7 @@ static enum mt_status prepare_round(struct mt_exchange *exchange, struct mt_erro
     enum mt_status status = handler->begin ? handler->begin(request, err) : MT_OK;
     if (status)
         return status;
+    recall(request);
     status = check_sentences(request, n_expected, err);
     exchange->job = (struct mt_job){
         .sentences = request->sentences,
@@ -701,8 +719,10 @@ static void end_job(struct mt_exchange *exchange)
             respond_failure(exchange, &err);
         else if (has_more)
             rest(exchange, true);
-        else
+        else {
+            keep(&exchange->request);
             next_round(exchange);
+        }
         return;
     }
     respond(exchange);

@@ -44,6 +44,7 @@ static const char *const names[MT_N_MEMORY_PARTS] = {
     [MT_MEMORY_DOCUMENTS] = "documents",
     [MT_MEMORY_TRACES] = "attention traces",
     [MT_MEMORY_FILES] = "files",
+    [MT_MEMORY_RESULTS] = "results",
     [MT_MEMORY_GLOSSARIES] = "glossaries",
     [MT_MEMORY_PROGRAM] = "program",
 };
@@ -170,6 +171,7 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
                     settings->files_translation && settings->files_directory[0] == '\0'
                         ? (uint64_t)settings->max_files_bytes
                         : 0,
+                [MT_MEMORY_RESULTS] = (uint64_t)settings->cache_bytes,
                 [MT_MEMORY_GLOSSARIES] =
                     settings->data_directory[0] != '\0' ? MT_MAX_READY_BYTES : 0,
                 [MT_MEMORY_PROGRAM] =

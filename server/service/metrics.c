@@ -3,6 +3,7 @@
 #include "server/http/connections.h"
 #include "server/models/catalog.h"
 #include "server/engine/engine.h"
+#include "server/engine/result_cache.h"
 #include "server/service/file_store.h"
 #include "server/service/generations.h"
 #include "server/models/model_host.h"
@@ -238,6 +239,17 @@ static void render_files(const struct mt_file_store_counts *counts, size_t n_job
     whole(out, "files_stored_bytes", "gauge", "Their bytes.", counts->n_bytes);
 }
 
+static void render_results(const struct mt_result_cache_counts *counts, struct mt_text *out)
+{
+    whole(out, "cache_hits_total", "counter", "Sentences that had been decoded before.",
+          counts->n_hits);
+    whole(out, "cache_misses_total", "counter", "Sentences that had not, and could be kept.",
+          counts->n_misses);
+    whole(out, "cache_sentences", "gauge", "Sentences whose results are kept.",
+          counts->n_sentences);
+    whole(out, "cache_bytes", "gauge", "Their bytes.", counts->n_bytes);
+}
+
 static void render_engine(const struct mt_engine_stats *engine, struct mt_text *out)
 {
     whole(out, "queue_depth", "gauge", "Sentences waiting.", engine->n_queued_sentences);
@@ -428,5 +440,7 @@ void mt_metrics_render(struct mt_metrics *metrics, const struct mt_metrics_sourc
         render_generations(sources->generations, out);
     if (sources->files)
         render_files(sources->files, sources->n_document_jobs, out);
+    if (sources->results)
+        render_results(sources->results, out);
     render_process(metrics, out);
 }

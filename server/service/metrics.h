@@ -21,6 +21,7 @@ struct mt_catalog;
 struct mt_generations_counts;
 struct mt_metrics;
 struct mt_model_host_counts;
+struct mt_result_cache_counts;
 
 /* What a request is counted under that no route answers. */
 #define MT_NO_ROUTE SIZE_MAX
@@ -68,6 +69,7 @@ struct mt_metrics_sources {
     const struct mt_generations_counts *generations;
     const struct mt_file_store_counts *files;
     size_t n_document_jobs;
+    const struct mt_result_cache_counts *results;
     const struct mt_catalog *catalog; /* its ids are fit for labels */
     const struct mt_model_host_counts *models;
 };

@@ -16,6 +16,7 @@ struct mt_http;
 struct mt_loaded_model;
 struct mt_metrics;
 struct mt_number_words;
+struct mt_result_cache;
 struct mt_settings;
 struct mt_splitter;
 struct mt_tls;
@@ -30,6 +31,7 @@ struct mt_service {
     /* settings->model, in memory as long as the generation. NULL: there is only a directory. */
     const struct mt_loaded_model *pinned;
     struct mt_engine *engine;
+    struct mt_result_cache *results; /* of sentences that were decoded before; NULL: none kept */
     struct mt_metrics *metrics;
     struct mt_http *http;
     struct mt_budget *attention_budget; /* numbers in traces of all requests together */

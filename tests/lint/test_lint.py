@@ -30,7 +30,7 @@ FRONT_DOORS = {
     "config/settings.h",
     "weights/compressed.h", "weights/ctranslate2.h", "weights/dtype.h", "weights/safetensors.h", "weights/image.h", "weights/marian_bin.h", "weights/npz.h", "weights/pack.h",
     "weights/shards.h", "weights/shortlist.h", "weights/torch.h", "weights/zip.h",
-    "model/model.h", "model/sentence.h", "model/batch.h", "model/scratch.h", "model/trace.h", "model/lens.h", "model/switches.h", "model/kernels/kernels.h",
+    "model/model.h", "model/sentence.h", "model/batch.h", "model/scratch.h", "model/trace.h", "model/results.h", "model/lens.h", "model/switches.h", "model/kernels/kernels.h",
     "model/tokenizer/tokenizer.h", "model/tokenizer/tokenizer_config.h", "model/files/cache_files.h", "model/files/hparams.h",
     "model/files/import.h", "model/files/positions.h", "model/files/source.h", "model/files/target_vocabulary.h",
     "model/files/tokenizer_files.h",

@@ -36,6 +36,7 @@ static void start(void)
     must(mt_settings_set(&settings, "models_directory", "models", "test", &err));
     must(mt_settings_set(&settings, "data_directory", "data", "test", &err));
     settings.models_memory = 1 << 20;
+    settings.cache_bytes = 1 << 20;
     settings.max_connections = 1024;
 }
 
@@ -85,6 +86,7 @@ START_TEST(each_limit_moves_its_part_alone)
         {&settings.max_document_jobs, MT_MEMORY_DOCUMENTS, MT_MEMORY_DOCUMENTS},
         {&settings.max_connections, MT_MEMORY_BODIES, MT_MEMORY_CONNECTIONS},
         {&settings.models_memory, MT_MEMORY_MODELS, MT_MEMORY_MODELS},
+        {&settings.cache_bytes, MT_MEMORY_RESULTS, MT_MEMORY_RESULTS},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct mt_memory_plan before = make();
