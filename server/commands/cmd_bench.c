@@ -152,6 +152,25 @@ static enum mt_status run(const struct bench *b, size_t n, size_t n_target,
     return status;
 }
 
+/* Holds a part in percent, or "-" of what nobody has measured: plain C has no peak. */
+struct share {
+    char text[16];
+};
+
+static struct share share_of(double part, double whole)
+{
+    struct share share = {"-"};
+    if (whole > 0)
+        snprintf(share.text, sizeof share.text, "%.0f%%", 100 * part / whole);
+    return share;
+}
+
+static void print_peak(const char *numbers, double rate)
+{
+    if (rate > 0)
+        printf("  %s multiply-adds on registers      %8.1f G/s\n", numbers, rate / 1e9);
+}
+
 static enum mt_status print_machine(struct bench *b, struct mt_error *err)
 {
     const struct mt_hparams *h = mt_model_hparams(b->model);
@@ -175,8 +194,8 @@ static enum mt_status print_machine(struct bench *b, struct mt_error *err)
     }
     double int8 = mt_bench_int8_peak(b->team, b->kernels),
            fp32 = mt_bench_fp32_peak(b->team, b->kernels);
-    printf("  int8 multiply-adds on registers      %8.1f G/s\n", int8 / 1e9);
-    printf("  fp32 multiply-adds on registers      %8.1f G/s\n", fp32 / 1e9);
+    print_peak("int8", int8);
+    print_peak("fp32", fp32);
     b->peak = mt_model_precision(b->model) == MT_INT8 ? int8 : fp32;
     return MT_OK;
 }
@@ -193,8 +212,8 @@ static enum mt_status print_encoder(const struct bench *b, struct mt_error *err)
             return status;
         double tokens = (double)stats.n_source_tokens,
                macs = tokens * encoder_weights(mt_model_hparams(b->model));
-        printf("  %9zu  %8.0f  %9.3f   %16.0f%%\n", n, tokens / stats.encode_seconds,
-               1e3 * stats.encode_seconds, 100 * macs / stats.encode_seconds / b->peak);
+        printf("  %9zu  %8.0f  %9.3f   %17s\n", n, tokens / stats.encode_seconds,
+               1e3 * stats.encode_seconds, share_of(macs / stats.encode_seconds, b->peak).text);
     }
     return MT_OK;
 }
@@ -213,9 +232,9 @@ static enum mt_status print_decoder(const struct bench *b, struct mt_error *err)
         double seconds = stats.step_seconds / (double)stats.n_steps;
         double bytes = weights * bytes_per_weight(b) / seconds,
                macs = weights * (double)m / seconds;
-        printf("  %4zu  %9.3f  %8.0f  %8.1f  %9.0f%%  %8.1f  %7.0f%%\n", m, 1e3 * seconds,
-               (double)m / seconds, bytes / 1e9, 100 * bytes / b->stream, macs / 1e9,
-               100 * macs / b->peak);
+        printf("  %4zu  %9.3f  %8.0f  %8.1f  %10s  %8.1f  %8s\n", m, 1e3 * seconds,
+               (double)m / seconds, bytes / 1e9, share_of(bytes, b->stream).text, macs / 1e9,
+               share_of(macs, b->peak).text);
     }
     return MT_OK;
 }

@@ -75,6 +75,19 @@ class Bench(unittest.TestCase):
         self.assertGreater(int(warning["others"]), 40)
         self.assertLess(int(warning["others"]), 100)
 
+    def test_plain_c_has_no_peak_to_be_a_part_of(self):
+        terminal, its_own = os.openpty()  # so that each line comes at once: all of them would take long
+        with subprocess.Popen([binary, "bench", "--model", MODEL, "--length", "2", "--kernels", "c"], stdout=its_own,
+                              stderr=subprocess.DEVNULL) as process, os.fdopen(terminal, errors="replace") as lines:
+            os.close(its_own)
+            said = ""
+            while "of int8/fp32 peak" not in said:
+                said += lines.readline()
+            said += lines.readline()
+            process.kill()
+        self.assertNotIn("on registers", said)
+        self.assertRegex(said, r"\n +1 +\d+ +\d+\.\d+ +-\r?\n\Z")
+
     def test_where_it_cannot(self):
         for code, pattern, *flags in (
                 (USAGE, "--model is missing|model", ),
