@@ -579,9 +579,11 @@ class Settings(unittest.TestCase):
 
     def test_files_expire(self):
         with Daemon("--files-lifetime-ms", "1500") as daemon:
+            begun = time.monotonic()
             path = path_of(upload(daemon, "123", "a.txt"))
-            self.assertEqual(daemon.get(path).status, 200)
-            self.assertEqual(daemon.metrics()["attentiond_files_stored_bytes"], 3)
+            status, n_bytes = daemon.get(path).status, daemon.metrics()["attentiond_files_stored_bytes"]
+            if time.monotonic() - begun < 1.5:  # a busy machine may take longer
+                self.assertEqual((status, n_bytes), (200, 3))
             wait_until(lambda: daemon.get(path).status == 404, what="the end of a file")
             wait_until(lambda: daemon.metrics()["attentiond_files_stored"] == 0, what="no file")
             self.assertEqual(daemon.get(path).error, "There is no such file; it may have expired.")
@@ -589,8 +591,15 @@ class Settings(unittest.TestCase):
     def test_room_is_limited_and_comes_back(self):
         with Daemon("--max-files-bytes", "2000", "--files-lifetime-ms", "3000") as daemon:
             content = "1\n" * 600
+            begun = time.monotonic()
             self.assertEqual(upload(daemon, content, "a.txt").status, 200)
-            reply = upload(daemon, content, "a.txt")
+            while True:
+                again = time.monotonic()
+                reply = upload(daemon, content, "a.txt")
+                if reply.status != 200:
+                    break
+                self.assertGreater(time.monotonic() - begun, 3)  # a busy machine: the file before has expired
+                begun = again
             self.assertEqual((reply.status, reply.headers["retry-after"]), (503, "1"))
             self.assertIn("would be over the limit of 2000", reply.error)
             self.assertEqual(upload(daemon, "1\n" * 1001, "a.txt").status, 413)
