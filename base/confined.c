@@ -16,11 +16,18 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+/* How long the first process may take to begin before a second one takes its place, which may take twice as
+ * long; and how many do. */
+#define BEGIN_MS 50
+#define MAX_PROCESSES 50
 
 /* What the two processes share. */
 struct outcome {
-    bool is_done;
+    unsigned n_processes; /* that were to begin */
+    bool has_begun, is_done;
     enum mt_status status;
     struct mt_error err;
 };
@@ -72,9 +79,10 @@ static void forbid_system_calls(int fd)
 
 /* SIGALRM ends it. Not by alarm(), which is another system call on some architectures: the daemon's
  * own filter lets this one through. */
-static void end_after(unsigned seconds)
+static void end_after(unsigned ms)
 {
-    const struct itimerval timer = {.it_value.tv_sec = seconds};
+    const struct itimerval timer = {
+        .it_value = {.tv_sec = ms / 1000, .tv_usec = (suseconds_t)(ms % 1000) * 1000}};
     (void)!setitimer(ITIMER_REAL, &timer, NULL);
 }
 
@@ -83,7 +91,7 @@ static void confine(const struct mt_confined *confined, size_t address_space, in
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, confined->max_seconds);
-    end_after(confined->max_elapsed_seconds);
+    end_after(confined->max_elapsed_seconds * 1000);
     if (MT_IS_SANITIZED)
         return;
     limit(RLIMIT_NOFILE, 0);
@@ -91,6 +99,17 @@ static void confine(const struct mt_confined *confined, size_t address_space, in
         limit(RLIMIT_AS, address_space + confined->max_memory_bytes);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     forbid_system_calls(fd);
+}
+
+/* The C library's lock of the time zone, which a thread of the old process may have held: then it is held
+ * for ever here, and who asks for the time, as libzip does for each entry, never goes on. */
+static void wait_for_time_zone(struct outcome *outcome)
+{
+    struct tm tm;
+    end_after(BEGIN_MS * ++outcome->n_processes);
+    (void)!gmtime_r(&(time_t){0}, &tm);
+    end_after(0);
+    outcome->has_begun = true;
 }
 
 /* In the new process. Signal handlers of the old one are none of its business. */
@@ -103,6 +122,7 @@ static void run_work(const struct mt_confined *confined, size_t address_space, i
         signal(signals[i], SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    wait_for_time_zone(outcome);
     confine(confined, address_space, fd);
     outcome->status = confined->work(confined->context, fd, &outcome->err);
     outcome->is_done = true;
@@ -143,14 +163,13 @@ static enum mt_status judge(const struct mt_confined *confined, int wait_status,
                    confined->what, number, number ? strsignal(number) : "no signal");
 }
 
-static enum mt_status wait_for(pid_t pid, const struct mt_confined *confined,
-                               const struct outcome *outcome, struct mt_error *err)
+static int wait_for(pid_t pid)
 {
     int status = 0;
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             break; /* whoever ignores SIGCHLD gets no status; the outcome still tells */
-    return judge(confined, status, outcome, err);
+    return status;
 }
 
 static enum mt_status map_result(int fd, const char *what, struct mt_mapping *out,
@@ -174,13 +193,17 @@ static enum mt_status run(const struct mt_confined *confined, struct outcome *ou
                           struct mt_error *err)
 {
     size_t address_space = address_space_bytes();
-    pid_t pid = fork();
-    if (pid < 0)
-        return mt_fail(err, MT_IO, "%s: no process to read it in: %s", confined->what,
-                       strerror(errno));
-    if (pid == 0)
-        run_work(confined, address_space, fd, outcome);
-    return wait_for(pid, confined, outcome, err);
+    int wait_status = 0;
+    for (int n = 0; n < MAX_PROCESSES && !outcome->has_begun; n++) {
+        pid_t pid = fork();
+        if (pid < 0)
+            return mt_fail(err, MT_IO, "%s: no process to read it in: %s", confined->what,
+                           strerror(errno));
+        if (pid == 0)
+            run_work(confined, address_space, fd, outcome);
+        wait_status = wait_for(pid);
+    }
+    return judge(confined, wait_status, outcome, err);
 }
 
 enum mt_status mt_confined_run(const struct mt_confined *confined, struct mt_mapping *out,
