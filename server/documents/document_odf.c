@@ -89,12 +89,14 @@ static const struct mt_markup markup = {
     .look = mt_odf_look,
 };
 
-/* Cells hold texts only where they hold no number, date or formula; and on a master of slides stands what
- * nobody sees on them. */
+/* Cells hold texts only where they hold no number, date or formula; on a master of slides stands what
+ * nobody sees on them; and code stays. */
 static enum mt_markup_role role_of(void *context, const struct mt_markup_tag *tag,
                                    enum mt_markup_role role)
 {
-    (void)context;
+    bool is_text = role == MT_MARKUP_TEXT || role == MT_MARKUP_LOOK;
+    if (is_text && mt_odf_is_code(context, mt_markup_attribute(&markup, tag, "text:style-name")))
+        return role == MT_MARKUP_TEXT ? MT_MARKUP_CODE : MT_MARKUP_WORD;
     bool is_cell = strcmp(tag->name, "table:table-cell") == 0 ||
                    strcmp(tag->name, "table:covered-table-cell") == 0;
     const char *type = is_cell ? mt_markup_attribute(&markup, tag, "office:value-type") : NULL;

@@ -655,13 +655,28 @@ static void note_attributes(const struct reader *reader, const struct mt_markup_
     p->whole_id = id_of(reader, tag);
 }
 
+static enum mt_status tell_of_code(struct reader *reader, const struct mt_markup_tag *tag)
+{
+    const struct mt_range range = {tag->range.begin, tag->range.begin};
+    bool is_empty = reader->document->bytes[tag->range.end - 2] == '/';
+    struct mt_document_piece *piece;
+    enum mt_status status =
+        is_empty ? MT_OK : mt_document_add(reader->document, range, &piece, reader->err);
+    if (!status && !is_empty)
+        piece->left = "it is code";
+    return status;
+}
+
 static enum mt_status take_begin(struct reader *reader, const struct mt_xml_event *event,
                                  const struct mt_markup_tag *tag)
 {
     struct paragraph *p = current(reader);
     size_t depth = event->depth;
     enum mt_markup_role role = role_of(reader, tag);
-    enum mt_status status = role == MT_MARKUP_LEFT ? MT_OK : take_attributes(reader, tag);
+    enum mt_status status = role == MT_MARKUP_CODE   ? tell_of_code(reader, tag)
+                            : role == MT_MARKUP_LEFT ? MT_OK
+                                                     : take_attributes(reader, tag);
+    role = role == MT_MARKUP_CODE ? MT_MARKUP_LEFT : role;
     bool is_text = role == MT_MARKUP_TEXT || role == MT_MARKUP_FLOW;
     bool is_inside = p && p->whole_depth == 0;
     bool parts = is_inside && p->is_flow && (role == MT_MARKUP_OTHER || role == MT_MARKUP_LEFT);

@@ -32,6 +32,7 @@ enum mt_markup_role {
     MT_MARKUP_START,  /* begins and ends a stretch of words */
     MT_MARKUP_END,
     MT_MARKUP_LEFT, /* stays, with all in it, and parts texts */
+    MT_MARKUP_CODE, /* the same, and is told of */
 };
 
 struct mt_markup_element {

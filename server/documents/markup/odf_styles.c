@@ -201,6 +201,45 @@ static enum mt_status take_language(struct mt_odf *odf, const struct mt_markup_t
     return status ? status : edit(odf, tag, of_country, country[0] ? country : "none", err);
 }
 
+/* ---- code ---- */
+
+/* Of LibreOffice and pandoc. */
+static bool is_for_code(const char *style)
+{
+    static const char *const styles[] = {"Source_20_Text", "Source_Text", "Preformatted_20_Text",
+                                         "Teletype", "User_20_Entry"};
+    for (size_t i = 0; i < sizeof styles / sizeof *styles; i++)
+        if (strcmp(style, styles[i]) == 0)
+            return true;
+    return false;
+}
+
+static int compare_kept(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+bool mt_odf_is_code(const struct mt_odf *odf, const char *style)
+{
+    return style &&
+           (is_for_code(style) || (odf->n_codes > 0 && bsearch(&style, odf->codes, odf->n_codes,
+                                                               sizeof *odf->codes, compare_kept)));
+}
+
+static enum mt_status add_code(struct mt_odf *odf, const char *style, struct mt_error *err)
+{
+    if (odf->n_codes == MT_ODF_MAX_NAMES)
+        return mt_fail(err, MT_LIMIT, "the document has more than %d styles of code",
+                       MT_ODF_MAX_NAMES);
+    if (MT_ROOM(&odf->codes, &odf->codes_capacity, odf->n_codes + 1, "parts of a file", err))
+        return MT_MEMORY;
+    odf->codes[odf->n_codes] = strdup(style);
+    if (!odf->codes[odf->n_codes])
+        return mt_fail_memory(err, strlen(style), "a document");
+    odf->n_codes++;
+    return MT_OK;
+}
+
 /* ---- what is known before texts are read ---- */
 
 static enum mt_status add_name(struct mt_odf *odf, const char *name, struct mt_error *err)
@@ -265,9 +304,10 @@ static enum mt_status take_style(struct mt_odf *odf, const struct mt_markup_tag 
     odf->is_in_default = strcmp(tag->name, "style:default-style") == 0;
     odf->is_in_style = is_style && strcmp(value_of(odf, tag, "style:family"), "text") == 0 &&
                        !mt_markup_attribute(odf->markup, tag, "style:display-name");
-    return odf->is_in_style ? add_style(odf, value_of(odf, tag, "style:name"),
-                                        value_of(odf, tag, "style:parent-style-name"), err)
-                            : MT_OK;
+    const char *name = value_of(odf, tag, "style:name");
+    const char *parent = value_of(odf, tag, "style:parent-style-name");
+    enum mt_status status = is_style && is_for_code(parent) ? add_code(odf, name, err) : MT_OK;
+    return status || !odf->is_in_style ? status : add_style(odf, name, parent, err);
 }
 
 static enum mt_status take(void *context, const struct mt_markup_tag *tag, struct mt_error *err)
@@ -292,12 +332,9 @@ enum mt_status mt_odf_scan(struct mt_odf *odf, struct mt_range part, struct mt_e
 {
     odf->is_in_style = odf->is_in_default = false;
     enum mt_status status = mt_markup_scan(odf->document, part, odf->markup, take, odf, err);
+    if (!status && odf->n_codes > 0)
+        qsort(odf->codes, odf->n_codes, sizeof *odf->codes, compare_kept);
     return status ? status : group_styles(odf, err);
-}
-
-static int compare_kept(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 void mt_odf_leave_names(struct mt_odf *odf)
@@ -322,6 +359,11 @@ void mt_odf_finish_part(struct mt_odf *odf)
         mt_text_finish(&odf->styles[i].name);
         mt_text_finish(&odf->styles[i].properties);
     }
+    for (size_t i = 0; i < odf->n_codes; i++)
+        free(odf->codes[i]);
+    free(odf->codes);
+    odf->codes = NULL;
+    odf->n_codes = odf->codes_capacity = 0;
     free(odf->styles);
     odf->styles = NULL;
     odf->n_styles = odf->capacity = 0;

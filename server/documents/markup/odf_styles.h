@@ -24,6 +24,8 @@ struct mt_odf {
     size_t n_styles, capacity;
     char **names; /* of cells in formulas, filters and pivot tables, as texts have them */
     size_t n_names, names_capacity;
+    char **codes; /* of the part: styles that a program made of those for code */
+    size_t n_codes, codes_capacity;
     char language[MT_LANGUAGE_BYTES]; /* that the document says it is in */
     bool is_in_style, is_in_default;  /* properties that come are a style's */
 };
@@ -35,6 +37,9 @@ MT_MUST_CHECK enum mt_status mt_odf_scan(struct mt_odf *odf, struct mt_range par
 /* The look of a mt_markup, whose context is the odf: the same tag for all styles of equal looks, and none
  * for those that change nothing. */
 struct mt_range mt_odf_look(void *context, const struct mt_markup_tag *tag);
+
+/* Whether a style, by its name (which may be NULL), is for code. */
+bool mt_odf_is_code(const struct mt_odf *odf, const char *style);
 
 /* Leaves the texts by which formulas, filters and pivot tables know cells. */
 void mt_odf_leave_names(struct mt_odf *odf);

@@ -56,6 +56,17 @@ bool mt_office_is_one_of(const char *name, const char *const *names, size_t n)
     return false;
 }
 
+/* Of pandoc, Word, LibreOffice, and as people call theirs. */
+bool mt_office_is_code(const char *style)
+{
+    static const char *const styles[] = {"VerbatimChar", "HTMLCode",         "HTMLSample",
+                                         "HTMLKeyboard", "HTMLVariable",     "HTMLTypewriter",
+                                         "SourceText",   "Teletype",         "Code",
+                                         "CodeChar",     "InlineCode",       "SourceCode",
+                                         "CodeBlock",    "HTMLPreformatted", "PreformattedText"};
+    return MT_IS_ONE_OF(style, styles);
+}
+
 bool mt_office_unescape(const char *xml, size_t length, struct mt_text *out)
 {
     size_t begin = out->length;

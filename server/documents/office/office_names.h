@@ -31,6 +31,9 @@ const char *mt_office_attribute(const struct mt_xml_tag *tag, const char *name);
 bool mt_office_is_one_of(const char *name, const char *const *names, size_t n);
 #define MT_IS_ONE_OF(name, names) mt_office_is_one_of(name, names, sizeof(names) / sizeof *(names))
 
+/* Whether a style, of runs or paragraphs, is for what programs read, by its identifier. */
+bool mt_office_is_code(const char *style);
+
 /* Appends what stands between tags as words: entities are characters, line ends and tabs blanks. False:
  * there is other markup among it, which could not be written again. */
 bool mt_office_unescape(const char *xml, size_t length, struct mt_text *out);

@@ -212,6 +212,8 @@ static void settle_pair(struct mt_office_token *tokens, size_t index, const size
         token->outer.end = tokens[mate].outer.end;
         for (size_t i = index + 1; i <= mate; i++) {
             mt_text_append(&token->bytes, tokens[i].bytes.bytes, tokens[i].bytes.length);
+            if (tokens[i].form == 'w')
+                token->form = 'w';
             tokens[i].kind = MT_OFFICE_NOTHING;
         }
     }
@@ -325,7 +327,7 @@ static bool is_blanks(const struct mt_office_token *token)
 static enum mt_status make_words(struct maker *maker, const struct mt_office_token *token)
 {
     struct code *code;
-    bool is_gap = maker->office->format && is_blanks(token);
+    bool is_gap = (maker->office->format || token->form == ' ') && is_blanks(token);
     if (maker->has_group && maker->group_look != token->look)
         end_group(maker);
     if (!maker->has_group && token->look != current_look(maker) && !is_gap) {

@@ -45,7 +45,8 @@ struct mt_office_format {
 struct mt_office_token {
     enum mt_office_kind kind;
     enum mt_office_family family;
-    char form;        /* of a point. Of words: '"', they stand in an attribute */
+    char form; /* of a point. Of words: '"', they stand in an attribute; ' ', they are blanks whose
+                         look does not matter */
     bool is_verbatim; /* its range of the file is written, with the texts in it: instead of bytes,
                               or within the run around it, which these have */
     struct mt_text bytes;  /* plain words, or XML that is whole but for what opens and closes */

@@ -40,15 +40,15 @@ struct paragraph {
     bool has_direction;
     struct mt_office_token *tokens;
     size_t n, capacity;
-    bool is_odd; /* left as it is */
-    bool is_code;
+    bool is_odd, is_code; /* left as it is */
     struct element elements[MAX_ELEMENTS];
     size_t n_elements;
     size_t run_depth; /* 0: in none */
     struct mt_range run;
     size_t run_first; /* token */
     size_t properties_depth, property_begin;
-    bool is_off; /* the property */
+    bool is_off, is_code_run; /* the property; the run */
+    size_t code;              /* behind the token of such runs, of which more may come; 0: none */
     size_t look;
     size_t words_depth, words_begin;
     bool keeps_blanks;
@@ -158,6 +158,49 @@ static enum mt_status add_words(struct reader *reader, const struct mt_range ran
     if (!status)
         mt_text_append(&token->bytes, words, length);
     return status ? status : mt_text_check(&token->bytes, "a paragraph", reader->err);
+}
+
+/* Blanks that take the look of what stands around them. */
+static enum mt_status add_gap(struct reader *reader, struct mt_range range, size_t at, size_t n)
+{
+    enum mt_status status = add_words(reader, range, reader->document->bytes + at, n);
+    if (!status && n > 0)
+        current(reader)->tokens[current(reader)->n - 1].form = ' ';
+    return status;
+}
+
+/* Words of a program: they are copied, and stand as a word, but for blanks around them. */
+static enum mt_status add_code(struct reader *reader, struct mt_range content, size_t end)
+{
+    struct paragraph *p = current(reader);
+    const struct mt_range all = content;
+    const char *bytes = reader->document->bytes;
+    struct mt_office_token *token;
+    while (p->keeps_blanks && content.begin < content.end && bytes[content.begin] == ' ')
+        content.begin++;
+    while (p->keeps_blanks && content.begin < content.end && bytes[content.end - 1] == ' ')
+        content.end--;
+    size_t begin = content.begin > all.begin ? content.begin : p->whole_tag.begin;
+    enum mt_status status = add_gap(reader, (struct mt_range){p->whole_tag.begin, begin}, all.begin,
+                                    content.begin - all.begin);
+    if (status || content.begin == content.end)
+        return status;
+    bool goes_on = p->n > 0 && p->code == p->n;
+    const struct mt_range range = {begin, content.end < all.end ? content.end : end};
+    if (!goes_on)
+        status = add_token(reader, MT_OFFICE_POINT, range, &token);
+    if (status)
+        return status;
+    p->code = p->n;
+    token = &p->tokens[p->n - 1];
+    token->form = 'w';
+    token->range.end = token->outer.end = range.end;
+    p->run_first = mt_size_min(p->run_first, p->n - 1);
+    append_range(reader, p->run, &token->bytes);
+    append_range(reader, (struct mt_range){p->whole_tag.begin, all.begin}, &token->bytes);
+    append_range(reader, content, &token->bytes);
+    mt_text_appendf(&token->bytes, "</%st></%sr>", reader->prefix.text, reader->prefix.text);
+    return add_gap(reader, (struct mt_range){content.end, end}, content.end, all.end - content.end);
 }
 
 /* ---- fields ---- */
@@ -303,6 +346,7 @@ static void begin_run(struct reader *reader, const struct mt_xml_tag *tag)
     p->run = tag->range;
     p->run_first = p->field != NONE ? p->field : p->n;
     p->look = 0;
+    p->is_code_run = false;
 }
 
 static void end_run(struct reader *reader, const struct mt_xml_tag *tag)
@@ -410,7 +454,9 @@ static enum mt_status end_words(struct reader *reader, const struct mt_xml_tag *
     while (!p->keeps_blanks && inner.begin < inner.end && words.bytes[inner.end - 1] == ' ')
         inner.end--;
     enum mt_status status = mt_text_check(&words, "a paragraph", reader->err);
-    if (!status)
+    if (!status && p->is_code_run && p->field == NONE)
+        status = add_code(reader, content, range.end);
+    else if (!status)
         status = add_words(reader, range, words.bytes + inner.begin, inner.end - inner.begin);
     mt_text_finish(&words);
     return status;
@@ -645,13 +691,11 @@ static void take_paragraph_property(struct reader *reader, const struct mt_xml_t
         "mirrorIndents",    "suppressOverlap", "jc",      "textDirection", "textAlignment",
         "textboxTightWrap", "outlineLvl",      "divId",   "cnfStyle",      "rPr",
         "sectPr",           "pPrChange"};
-    /* of pandoc, and as people call theirs */
-    static const char *const code[] = {"SourceCode", "Code", "CodeBlock"};
     struct paragraph *p = current(reader);
     if (strcmp(p->whole_name, "pPr") != 0 || p->run_depth > 0)
         return;
     if (strcmp(tag->name, "pStyle") == 0)
-        p->is_code = MT_IS_ONE_OF(mt_office_attribute(tag, "val"), code);
+        p->is_code = mt_office_is_code(mt_office_attribute(tag, "val"));
     if (strcmp(tag->name, "bidi") == 0 && is_off(tag)) {
         p->other_direction = tag->range;
     } else if (strcmp(tag->name, "bidi") == 0) {
@@ -696,6 +740,8 @@ static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, st
         if (tag->depth == p->properties_depth + 1) {
             p->property_begin = tag->range.begin;
             p->is_off = is_off(tag);
+            if (strcmp(tag->name, "rStyle") == 0)
+                p->is_code_run = mt_office_is_code(mt_office_attribute(tag, "val"));
         }
     } else if (p->words_depth > 0) {
         p->is_odd = true;

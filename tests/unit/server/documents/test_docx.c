@@ -92,6 +92,7 @@ static void expect_written(const char *body, const char *translation, size_t n_l
 #define T(words) "<w:t xml:space=\"preserve\">" words "</w:t>"
 #define R(words) "<w:r>" T(words) "</w:r>"
 #define B(words) "<w:r><w:rPr><w:b/></w:rPr>" T(words) "</w:r>"
+#define C(words) "<w:r><w:rPr><w:rStyle w:val=\"VerbatimChar\"/></w:rPr>" T(words) "</w:r>"
 #define FIELD(type) "<w:r><w:fldChar w:fldCharType=\"" type "\"/></w:r>"
 #define INSTRUCTION(text) "<w:r><w:instrText>" text "</w:instrText></w:r>"
 #define BOX(words) "<w:pict><v:box><w:txbxContent>" P(R(words)) "</w:txbxContent></v:box></w:pict>"
@@ -123,6 +124,12 @@ static const struct {
      "A note<0/> stands."},
     {P(R("A well") "<w:r><w:noBreakHyphen/></w:r>" R("known word")), "A well\u2011known word"},
     {P(R("Let ") "<m:oMath><m:t>x</m:t></m:oMath>" R(" be.")), "Let <0:w/> be."},
+    /* what a program reads is copied, and blanks around it are ours */
+    {P(R("Run ") C("ma") C("ke it") R(" now.")), "Run <0:w/> now."},
+    {P(B("Run") C(" make ") B("now.")), "Run <0:w/> now."},
+    {P(R("See ") "<w:hyperlink r=\"1\">" C("make") "</w:hyperlink>" R(" here.")),
+     "See <0:w/> here."},
+    {P(C("make install")), ""},
     {P(R("Kept") "<w:del><w:r><w:delText>no</w:delText></w:r></w:del>"
                  "<w:ins w:id=\"1\">" R(" new") "</w:ins>"
                                                 "<w:moveFrom>" R("gone") "</w:moveFrom>"),

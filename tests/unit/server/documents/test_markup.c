@@ -164,6 +164,12 @@ static char *entry_of(const char *bytes, size_t length, const char *name)
     "<text:note><text:note-citation>1</text:note-citation><text:note-body>" P( \
         words) "</text:note-body></text:note>"
 
+#define CODE_STYLES                                             \
+    "<style:style style:name=\"T9\" style:family=\"text\" "     \
+    "style:parent-style-name=\"Source_20_Text\"/><style:style " \
+    "style:name=\"P9\" style:family=\"paragraph\" "             \
+    "style:parent-style-name=\"Preformatted_20_Text\"/>"
+
 static const struct {
     const char *body, *texts, *translations, *written;
 } odf_rows[] = {
@@ -176,6 +182,16 @@ static const struct {
      P("Der Bahnhof ist " S("T1", "zu") ".")},
     {P(S("T1", "All of it is ") S("T2", "bold") S("Strong", "!")), "All of it is bold<0>!</0>",
      "Alles ist fett", P(S("T1", "Alles ist fett"))},
+    /* what programs read stays, also in a style that was made of one for it */
+    {P("Run " S("Source_20_Text", "ma" S("T1", "ke")) " now."), "Run <0:w/> now.", "Jetzt <0:w/>.",
+     P("Jetzt " S("Source_20_Text", "ma" S("T1", "ke")) ".")},
+    {CODE_STYLES
+     "<text:p text:style-name=\"P9\">make it</text:p><text:p text:style-name=\"P9\"/>" P(
+         "See " S("T9", "it") " here."),
+     "|See <0:w/> here.", "|Hier ist <0:w/>.",
+     CODE_STYLES
+     "<text:p text:style-name=\"P9\">make it</text:p><text:p text:style-name=\"P9\"/>" P(
+         "Hier ist " S("T9", "it") ".")},
     /* a note is a text of its own, and stands where its place is */
     {P("Closed" NOTE("Until noon.") " today."), "Closed<0/> today.|Until noon.",
      "Heute<0/> zu.|Bis Mittag.", P("Heute" NOTE("Bis Mittag.") " zu.")},
