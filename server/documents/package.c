@@ -9,6 +9,8 @@
 #include <zip.h>
 
 #define READ_BYTES 65536
+/* What programs that hand a file on may have put behind it: a line end, or zeros up to a block's. */
+#define MAX_BEHIND 1024
 
 struct mt_package {
     zip_t *zip;
@@ -84,24 +86,35 @@ static enum mt_status check_names(const struct mt_package *package, struct mt_er
     return status;
 }
 
-/* Before libzip makes something of each entry: what the directory's end says. */
-static enum mt_status check_count(const char *bytes, size_t length, struct mt_error *err)
+/* How many entries the directory's end says that there are. What is behind it belongs to its comment, but for
+ * n_behind bytes at most. False: there is none. */
+static bool find_count(const char *bytes, size_t length, size_t n_behind, unsigned *out)
 {
     static const char signature[] = "PK\5\6";
-    size_t shortest = 22, longest = shortest + 65535;
+    size_t shortest = 22, longest = shortest + 65535 + n_behind;
     for (size_t back = shortest; back <= longest && back <= length; back++) {
         const unsigned char *at = (const unsigned char *)bytes + length - back;
-        unsigned n;
-        if (memcmp(at, signature, 4) != 0 || (at[20] | (size_t)at[21] << 8) != back - shortest)
+        size_t n_comment = memcmp(at, signature, 4) == 0 ? at[20] | (size_t)at[21] << 8 : SIZE_MAX;
+        if (n_comment > back - shortest || back - shortest - n_comment > n_behind)
             continue;
-        n = at[10] | (unsigned)at[11] << 8;
-        if (n > MT_PACKAGE_MAX_ENTRIES)
-            return mt_fail(err, MT_LIMIT, "the file has %u entries, expected %d at most", n,
-                           MT_PACKAGE_MAX_ENTRIES);
-        return MT_OK;
+        *out = at[10] | (unsigned)at[11] << 8;
+        return true;
     }
-    return mt_fail(err, MT_FORMAT,
-                   "expected a zip, as documents are: the file is something else, or cut short");
+    return false;
+}
+
+/* Before libzip makes something of each entry. */
+static enum mt_status check_count(const char *bytes, size_t length, struct mt_error *err)
+{
+    unsigned n;
+    if (!find_count(bytes, length, 0, &n) && !find_count(bytes, length, MAX_BEHIND, &n))
+        return mt_fail(
+            err, MT_FORMAT,
+            "expected a zip, as documents are: the file is something else, or cut short");
+    if (n > MT_PACKAGE_MAX_ENTRIES)
+        return mt_fail(err, MT_LIMIT, "the file has %u entries, expected %d at most", n,
+                       MT_PACKAGE_MAX_ENTRIES);
+    return MT_OK;
 }
 
 static enum mt_status check(struct mt_package *package, size_t length, struct mt_error *err)

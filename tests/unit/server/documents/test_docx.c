@@ -420,6 +420,28 @@ START_TEST(test_comment)
 }
 END_TEST
 
+/* Mail and version control put a line end behind a file. */
+START_TEST(test_line_end_behind)
+{
+    size_t length;
+    const char xml[] = "<w:document xmlns:w=\"" NAMESPACE "\">" P(R("Hello.")) "</w:document>";
+    char *file = make_docx(xml, strlen(xml), &length);
+    file = realloc(file, length + 1);
+    file[length] = '\n';
+    struct mt_document *document = read_file(file, length + 1);
+    ck_assert_uint_eq(mt_document_n_texts(document), 1);
+    struct mt_text translations[1] = {{0}}, out = {0};
+    mt_text_append_string(&translations[0], "Hallo.");
+    write_file(document, translations, 0, &out);
+    char *part = main_part(&out);
+    ck_assert_ptr_nonnull(strstr(part, "Hallo."));
+    free(part);
+    mt_text_finish(&translations[0]);
+    mt_text_finish(&out);
+    mt_document_destroy(document);
+}
+END_TEST
+
 /* ---- hostile files ---- */
 
 /* Takes the file. */
@@ -677,6 +699,7 @@ Suite *suite_docx(void)
     tcase_add_test(tcase, test_file_stays_ours);
     tcase_add_test(tcase, test_type_of_an_extension);
     tcase_add_test(tcase, test_comment);
+    tcase_add_test(tcase, test_line_end_behind);
     tcase_add_test(tcase, test_many_bookmarks);
     tcase_add_test(tcase, test_entries_that_are_refused);
     tcase_add_test(tcase, test_no_document);
