@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
@@ -19,12 +20,14 @@
 /* How long a transaction waits for that of another process. */
 #define BUSY_MS 1000
 #define MAX_COLUMNS 16
+#define SMALL_BYTES (64 << 20)
 /* What others wrote is nobody's business but the daemon's. */
 #define PRIVATE_MODE 0600
 
 struct mt_connection {
     sqlite3 *handle; /* NULL: it could not be opened again */
     bool is_damaged; /* has been found so */
+    int code;        /* of the last failure */
 };
 
 struct mt_database {
@@ -47,6 +50,7 @@ static enum mt_status fail(struct mt_connection *connection, int code, struct mt
 {
     const char *message =
         connection->handle ? sqlite3_errmsg(connection->handle) : sqlite3_errstr(code);
+    connection->code = code;
     switch (code & 0xff) {
     case SQLITE_NOMEM:
         return mt_fail_memory(err, 0, "the database");
@@ -165,14 +169,24 @@ static enum mt_status expect_sound(void *context, const struct mt_value *columns
     return is_sound ? MT_OK : fail_damaged(context, columns[0].text ? columns[0].text : "", err);
 }
 
-/* A journal that is there says that the last program did not end by itself. */
-static bool has_journal(const struct mt_database *database)
+/* One that is small is read at each start, which takes some milliseconds; a larger one where its
+ * journal says that the last program did not end by itself. */
+static bool is_to_be_checked(const struct mt_database *database)
 {
     struct mt_text path = {0};
+    struct stat st;
     mt_text_appendf(&path, "%s-wal", database->path);
-    bool is_there = !path.status && access(path.bytes, F_OK) == 0;
+    bool has_journal = !path.status && access(path.bytes, F_OK) == 0;
     mt_text_finish(&path);
-    return is_there;
+    return has_journal || (stat(database->path, &st) == 0 && st.st_size <= SMALL_BYTES);
+}
+
+/* Tables that are there and cannot be read, or not made although they are missing, are damaged. */
+static enum mt_status bring_up(struct mt_connection *connection, struct mt_error *err)
+{
+    enum mt_status status = transact(connection, mt_schema_bring_up, NULL, err);
+    connection->is_damaged |= status && (connection->code & 0xff) == SQLITE_ERROR;
+    return status;
 }
 
 static enum mt_status configure(struct mt_database *database, struct mt_error *err)
@@ -183,7 +197,7 @@ static enum mt_status configure(struct mt_database *database, struct mt_error *e
     char limit[64];
     sqlite3_busy_timeout(connection->handle, BUSY_MS);
     sqlite3_extended_result_codes(connection->handle, 1);
-    bool was_cut_off = has_journal(database);
+    bool is_checked = is_to_be_checked(database);
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < sizeof pragmas / sizeof *pragmas && !status; i++)
         status = run_plain(connection, pragmas[i], err);
@@ -192,10 +206,10 @@ static enum mt_status configure(struct mt_database *database, struct mt_error *e
              (long long)(database->max_bytes / 4096 + 1));
     if (!status)
         status = run_plain(connection, limit, err);
-    if (!status && was_cut_off)
+    if (!status && is_checked)
         status = mt_database_run(connection, "PRAGMA quick_check(1)", NULL, 0, expect_sound,
                                  connection, NULL, err);
-    return status ? status : transact(connection, mt_schema_bring_up, NULL, err);
+    return status ? status : bring_up(connection, err);
 }
 
 static void close_connection(struct mt_connection *connection)

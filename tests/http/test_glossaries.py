@@ -301,7 +301,7 @@ class Keeping(Case):
 
     def test_a_damaged_database_is_set_aside(self):
         path = os.path.join(self.folder, "attentiond.db")
-        for place in (0, 100, 5000):
+        for place in (0, 100, 4096, 5000, 8000, 12000, 16000):
             daemon = self.start()
             made(make(daemon, name=f"before {place}"))
             daemon.stop()
