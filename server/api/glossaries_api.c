@@ -78,8 +78,9 @@ static enum mt_status read_pair(const char *source, const char *target, struct d
 {
     if (!mt_glossary_language(source, out->source))
         return mt_deepl_refuse_value("source_lang", err);
-    return mt_glossary_language(target, out->target) ? MT_OK
-                                                     : mt_deepl_refuse_value("target_lang", err);
+    bool is_good =
+        mt_glossary_language(target, out->target) && strcmp(out->source, out->target) != 0;
+    return is_good ? MT_OK : mt_deepl_refuse_value("target_lang", err);
 }
 
 /* ---- what the request brings ---- */
@@ -121,9 +122,18 @@ static enum mt_status add_own(struct question *question, const struct mt_request
                           fields->entries_format, err);
 }
 
-static const char *string_of(const struct cJSON *object, const char *name)
+static enum mt_status add_object(struct question *question, const struct cJSON *object,
+                                 struct mt_error *err)
 {
-    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+    static const char *const names[] = {"source_lang", "target_lang", "entries", "entries_format"};
+    const char *values[4];
+    for (size_t i = 0; i < 4; i++) {
+        const struct cJSON *value = cJSON_GetObjectItemCaseSensitive(object, names[i]);
+        values[i] = cJSON_GetStringValue(value);
+        if (value && !values[i])
+            return mt_fail(err, MT_INVALID, "dictionaries: %s: expected a string", names[i]);
+    }
+    return add_dictionary(question, values[0], values[1], values[2], values[3], err);
 }
 
 static const char *form_value(const struct mt_params *params, size_t i, const char *name)
@@ -149,9 +159,7 @@ static enum mt_status add_listed(struct question *question, const struct mt_para
         return mt_fail(err, MT_INVALID, "dictionaries: expected an array of objects");
     for (const struct cJSON *item = list->child; item && !status; item = item->next)
         status = cJSON_IsObject(item)
-                     ? add_dictionary(question, string_of(item, "source_lang"),
-                                      string_of(item, "target_lang"), string_of(item, "entries"),
-                                      string_of(item, "entries_format"), err)
+                     ? add_object(question, item, err)
                      : mt_fail(err, MT_INVALID, "dictionaries: expected an array of objects");
     return status;
 }
@@ -468,8 +476,10 @@ static void read_path(const struct mt_request *request, struct question *out)
     for (int i = GLOSSARY; i < NO_PART; i++)
         if (strcmp(rest + length, parts[i]) == 0)
             out->part = (enum part)i;
-    if (length < sizeof out->id) /* else nobody's */
+    if (length > 0 && length < sizeof out->id)
         memcpy(out->id, rest, length);
+    else
+        out->id[0] = '?'; /* nobody's */
 }
 
 static enum mt_status run(struct mt_request *request, struct question *question,

@@ -116,6 +116,9 @@ class Glossaries(Case):
                                     ("POST", "/v3/glossaries/x", "GET, HEAD, PUT, PATCH, DELETE, OPTIONS")):
             reply = daemon.request(method, path, {})
             self.assertEqual((reply.status, reply.headers["allow"]), (405, allow), reply)
+        made(make(daemon))
+        for path in ("/v2/glossaries/", "/v3/glossaries/", "/v3/glossaries/" + 300 * "a", "/v3/glossaries/%22%27"):
+            self.assertEqual([daemon.request(method, path).status for method in ("GET", "DELETE")], [404, 404], path)
         for method, path in (("PUT", "/v3/glossaries/x"), ("GET", "/v3/glossaries/x/y"), ("DELETE", "/v2/glossaries/x/entries"), ("GET", "/v2/glossaries/")):
             self.assertEqual(daemon.request(method, path, {} if method == "PUT" else None).status, 404, path)
 
@@ -153,6 +156,11 @@ class Glossaries(Case):
         }
         for message, field in fields.items():
             reply = make(daemon, **field)
+            self.assertEqual((reply.status, reply.json), (400, {"message": message}))
+        for dictionaries, message in (("x", "dictionaries: expected an array of objects"), (["x"], "dictionaries: expected an array of objects"),
+                                      ([{**PAIR, "entries": ["a"]}], "dictionaries: entries: expected a string"),
+                                      ([{**PAIR, "target_lang": "en-GB"}], "Value for 'target_lang' not supported.")):
+            reply = daemon.request("POST", "/v3/glossaries", {"name": "x", "dictionaries": dictionaries})
             self.assertEqual((reply.status, reply.json), (400, {"message": message}))
         self.assertEqual(names(daemon), [])
         # What is wrong in a change leaves the glossary as it was.
