@@ -282,7 +282,7 @@ class Keeping(Case):
         chance = random.Random(49)
         known, gone = set(), set()
         for _ in range(KILLS):
-            daemon = self.start()
+            daemon = self.start("--max-glossaries", "1000000")
             self.assertEqual(set(names(daemon)) - gone, known)
             is_over = threading.Event()
 
@@ -296,7 +296,7 @@ class Keeping(Case):
                             gone.add(name)
                     except OSError:
                         gone.add(name)  # nobody was told what became of it
-            thread = threading.Thread(target=write)
+            thread = threading.Thread(target=write, daemon=True)
             thread.start()
             n = len(known)
             wait_until(lambda: len(known) > n, what="a glossary")
