@@ -194,6 +194,22 @@ class Translations(Case):
         job.wait()
         self.assertEqual(job.ask("POST", "/result").body.decode(), ANSWER)
 
+    def test_what_weblate_sends(self):
+        """Its machinery for DeepL: is there a glossary for the pair, which is there already, a new one, a translation, and the old one goes."""
+        daemon = self.start()
+        pairs = {(pair["source_lang"].upper(), pair["target_lang"].upper()) for pair in daemon.get("/v2/glossary-language-pairs").json["supported_languages"]}
+        self.assertIn(("EN", "DE"), pairs)
+        self.assertEqual({glossary["name"]: glossary["glossary_id"] for glossary in daemon.get("/v2/glossaries").json["glossaries"]}, {})
+        name = "weblate:1:EN:DE:5f16f2a0"
+        made(daemon.request("POST", "/v2/glossaries", {"name": name, "source_lang": "EN", "target_lang": "DE", "entries": ENTRIES, "entries_format": "tsv"}))
+        id = {glossary["name"]: glossary["glossary_id"] for glossary in daemon.get("/v2/glossaries").json["glossaries"]}[name]
+        reply = daemon.request("POST", "/v2/translate", {
+            "text": ['Where is the <x id="7"></x> train station?'], "source_lang": "EN", "target_lang": "DE", "formality": "default", "tag_handling": "xml",
+            "ignore_tags": ["x"], "glossary_id": id})
+        self.assertEqual(reply.status, 200, reply)
+        self.assertRegex(reply.json["translations"][0]["text"], '<x id="7"></x>.*Hauptbahnhof|Hauptbahnhof.*<x id="7"></x>')
+        self.assertEqual(daemon.request("DELETE", f"/v2/glossaries/{id}").status, 204)
+
     def test_the_requests_own_terms_go_first(self):
         daemon = self.start()
         id = made(make(daemon))
