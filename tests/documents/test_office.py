@@ -17,6 +17,11 @@ try:
     from openpyxl.worksheet.table import Table
 except ImportError:
     openpyxl = None
+try:
+    from odf import opendocument, teletype
+    from odf.text import P
+except ImportError:
+    opendocument = None
 
 MARK = os.path.join(os.environ["MT_BUILD_DIR"], "tests", "documents", "mark")
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)))
@@ -196,6 +201,18 @@ class WorkbookTest(unittest.TestCase):
             with zipfile.ZipFile(paths[1]) as package:
                 chart = next(name for name in package.namelist() if "charts/chart" in name)
                 self.assertIn(b"[Old] [lamps]", package.read(chart))
+
+
+@unittest.skipUnless(opendocument, "odfpy (python3-odf) is not installed")
+class OpenDocumentTest(unittest.TestCase):
+    def test_paragraphs(self):
+        for name in ("letter.odt", "slides.odp", "prices.ods"):
+            with tempfile.TemporaryDirectory() as folder:
+                paths = os.path.join(SOURCE, name), os.path.join(folder, name)
+                subprocess.run([MARK, *paths], check=True, capture_output=True)
+                before, after = ([teletype.extractText(p) for p in opendocument.load(path).body.getElementsByType(P)] for path in paths)
+            self.assertEqual([re.sub(r"[\[\]]", "", text) for text in after], before)
+            self.assertTrue(any(text.startswith("[") for text in after), after)
 
 
 if __name__ == "__main__":
