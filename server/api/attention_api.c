@@ -1,6 +1,7 @@
 #include "server/api/attention_api.h"
 
 #include "base/hash.h"
+#include "base/size.h"
 #include "config/settings.h"
 #include "model/model.h"
 #include "server/passages/budget.h"
@@ -34,6 +35,7 @@ struct state {
     struct mt_fields fields;
     const char *target_text; /* NULL: none */
     struct mt_token_ids target, prefix;
+    size_t n_alternatives;
     struct mt_head *switched_off;
     struct mt_language_pair languages;
     struct mt_inspection_model model;
@@ -136,11 +138,27 @@ static enum mt_status read_beam(struct state *state, const struct mt_request *re
                                 struct mt_error *err)
 {
     const struct mt_service *service = request->service;
-    int64_t beam_size = 0;
-    enum mt_status status = mt_params_integer(
-        &request->params, "beam_size", 1, service->settings->max_beam_size, &beam_size, NULL, err);
-    state->options.decoding.beam_size =
-        mt_decoding_beam_size(service, request->model, (size_t)beam_size);
+    int64_t beam_size = 0, n_alternatives = 0;
+    bool has_beam;
+    enum mt_status status =
+        mt_params_integer(&request->params, "beam_size", 1, service->settings->max_beam_size,
+                          &beam_size, &has_beam, err);
+    if (!status)
+        status = mt_params_integer(&request->params, "alternatives", 0,
+                                   service->settings->max_alternatives, &n_alternatives, NULL, err);
+    if (!status && n_alternatives && is_forced(state))
+        status = mt_fail(err, MT_INVALID,
+                         "alternatives: %s is the one translation, expected one of the two fields",
+                         state->target_text ? "target_text" : "target_ids");
+    if (!status && has_beam && beam_size <= n_alternatives)
+        status = mt_fail(
+            err, MT_INVALID, "beam_size is %lld, expected at least %lld for %lld alternatives",
+            (long long)beam_size, (long long)n_alternatives + 1, (long long)n_alternatives);
+    size_t beam = mt_decoding_beam_size(service, request->model, (size_t)beam_size);
+    if (beam == 0)
+        beam = mt_model_hparams(request->model->model)->n_beams;
+    state->options.decoding.beam_size = mt_size_max(beam, (size_t)n_alternatives + 1);
+    state->n_alternatives = (size_t)n_alternatives;
     return status;
 }
 
@@ -162,6 +180,7 @@ static enum mt_status read_inspection(struct state *state, const struct mt_reque
         status = mt_switches_read(&request->params, "switch_off", &state->model,
                                   &state->switched_off, &options->n_switched_off, err);
     options->switched_off = state->switched_off;
+    options->n_alternatives = state->n_alternatives;
     if (!status)
         status =
             mt_inspection_format_prepare(state->inspection.format, &state->model, options, err);

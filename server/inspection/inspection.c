@@ -354,6 +354,18 @@ static void copy_search(struct maker *maker, const struct mt_inspection_part *pa
     }
 }
 
+static void copy_alternatives(struct maker *maker, const struct mt_inspection_part *part,
+                              struct mt_inspected_sentence *sentence)
+{
+    size_t n = part->n_alternatives;
+    sentence->n_alternatives = n;
+    sentence->alternatives = take(maker, n, sizeof *sentence->alternatives, "alternatives");
+    for (size_t i = 0; i < n && !maker->status; i++) {
+        sentence->alternatives[i].text = copy_string_z(maker, part->alternatives[i].text);
+        sentence->alternatives[i].score = part->alternatives[i].score;
+    }
+}
+
 static void choose_rows(struct maker *maker, struct mt_inspected_sentence *sentence)
 {
     const struct mt_index_list *steps = &maker->inspection->options.steps;
@@ -452,6 +464,7 @@ static void fill_sentence(struct maker *maker, const struct mt_inspection_part *
         copy_entropy(maker, part->entropy, sentence);
     if (part->search && maker->inspection->options.search)
         copy_search(maker, part, sentence);
+    copy_alternatives(maker, part, sentence);
     choose_rows(maker, sentence);
     if (part->opinions)
         copy_opinions(maker, part, sentence);

@@ -87,10 +87,11 @@ struct mt_inspection_options {
     size_t n_switched_off;
     enum mt_reduce reduce;
     struct mt_alignment_choice alignment;
-    int decimals;        /* of numbers in text formats, 1 to 9; 0: 4 */
-    size_t n_top;        /* most probable next tokens per step, 0 to MT_MAX_TOP */
-    bool search;         /* what each step of the search weighed */
-    uint64_t max_values; /* numbers in all matrices together; 0: no limit */
+    int decimals;          /* of numbers in text formats, 1 to 9; 0: 4 */
+    size_t n_top;          /* most probable next tokens per step, 0 to MT_MAX_TOP */
+    bool search;           /* what each step of the search weighed */
+    size_t n_alternatives; /* other translations of each sentence */
+    uint64_t max_values;   /* numbers in all matrices together; 0: no limit */
 };
 
 #define MT_MAX_LENS 10
@@ -121,6 +122,12 @@ struct mt_inspection_model {
     "the decoder of this model has a recurrent cell (SSRU) in the place of self-attention, which " \
     "has no weights to show"
 
+/* Another translation that the search found. */
+struct mt_alternative {
+    const char *text;
+    float score;
+};
+
 /* One sentence as it comes. Everything but the attention is copied. */
 struct mt_inspection_part {
     size_t source_begin, source_end;      /* bytes in the source text */
@@ -138,6 +145,8 @@ struct mt_inspection_part {
     const struct mt_search_candidate *(*search)(const void *context, size_t step, size_t *n);
     const void *search_context;
     size_t n_search_steps;
+    const struct mt_alternative *alternatives; /* best first */
+    size_t n_alternatives;
     /* Of each chosen step: opinions [n, Ld + 1] and their top [n, Ld + 1, options.n_lens]. NULL:
      * unknown. */
     const struct mt_lens_opinion *opinions;
@@ -219,6 +228,8 @@ struct mt_inspected_sentence {
     float *entropy;                     /* of each step's distribution in nats, or NULL */
     struct mt_inspected_step *search;   /* [n_search_steps], or NULL */
     size_t n_search_steps;
+    struct mt_alternative *alternatives; /* [n_alternatives], best first */
+    size_t n_alternatives;
     /* Where options.steps chose some: which of the steps, and which rows of the encoder. */
     size_t *chosen_steps, *chosen_source;
     size_t n_chosen_steps, n_chosen_source;

@@ -45,6 +45,7 @@ static uint64_t of_options(uint64_t digest, const struct mt_inspection_options *
                                 (uint64_t)options->decimals,
                                 options->n_top,
                                 options->search,
+                                options->n_alternatives,
                                 options->has_lens,
                                 options->n_lens,
                                 options->skips_weights,
@@ -82,6 +83,8 @@ static uint64_t of_sentence(uint64_t digest, struct mt_inspection *inspection, s
     digest = of_tokens(digest, s->source_tokens, s->n_source);
     digest = of_tokens(digest, s->output_tokens, s->n_steps);
     digest = mt_hash(digest, s->alignment, s->n_steps * s->n_source * sizeof *s->alignment);
+    for (size_t i = 0; i < s->n_alternatives; i++)
+        digest = of_string(digest, s->alternatives[i].text);
     if (s->top)
         digest = of_top(digest, s->top, s->n_steps * options->n_top);
     size_t n_steps = s->chosen_steps ? s->n_chosen_steps : s->n_steps;

@@ -370,11 +370,28 @@ static void write_search_step(struct mt_json_writer *writer, const struct mt_ins
     mt_json_end_array(writer);
 }
 
+static void write_alternatives(struct mt_json_writer *writer,
+                               const struct mt_inspected_sentence *sentence)
+{
+    mt_json_key(writer, "alternatives");
+    mt_json_begin_array(writer);
+    for (size_t i = 0; i < sentence->n_alternatives; i++) {
+        mt_json_begin_object(writer);
+        write_string(writer, "text", sentence->alternatives[i].text);
+        mt_json_key(writer, "score");
+        mt_json_number(writer, (double)sentence->alternatives[i].score, 6);
+        mt_json_end_object(writer);
+    }
+    mt_json_end_array(writer);
+}
+
 static enum stage tokens_stage(struct json_stream *stream,
                                const struct mt_inspected_sentence *sentence)
 {
     mt_inspection_cursor_enter(&stream->at);
     write_sentence_head(stream, sentence);
+    if (stream->at.inspection->options.n_alternatives)
+        write_alternatives(&stream->writer, sentence);
     write_alignment_head(stream);
     stream->step = 0;
     return sentence->n_steps ? ALIGNMENT : LINKS;

@@ -76,6 +76,8 @@ void mt_inspection_require(const struct mt_inspection_options *options,
     decoding->n_top = options->n_top;
     decoding->return_logprobs = true;
     decoding->trace_search = options->search;
+    if (options->n_alternatives) /* hypotheses of different tokens are often one text */
+        decoding->num_hypotheses = decoding->beam_size;
     decoding->switched_off = options->switched_off;
     decoding->n_switched_off = options->n_switched_off;
 }
@@ -171,7 +173,9 @@ struct borrowed {
     float *entropy;
     struct mt_lens_opinion *opinions;
     struct mt_top_token *opinion_top;
-    float *value_norms[3]; /* of encoder, decoder, cross */
+    float *value_norms[3];        /* of encoder, decoder, cross */
+    struct mt_alternative *texts; /* what the search found, the best first */
+    size_t n_texts;
 };
 
 struct reader {
@@ -224,6 +228,42 @@ static enum mt_status read_output(struct reader *reader, const struct mt_hypothe
         borrowed->tokens[t] = target_token(reader, best->ids[t], spans[t]);
     free(spans);
     return status;
+}
+
+static bool has_text(const struct borrowed *borrowed, const char *text)
+{
+    for (size_t i = 0; i < borrowed->n_texts; i++)
+        if (strcmp(borrowed->texts[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+static enum mt_status read_texts(const struct reader *reader, const struct mt_sentence *sentence,
+                                 struct borrowed *borrowed, struct mt_error *err)
+{
+    const size_t n_wanted = reader->options->n_alternatives + 1;
+    borrowed->texts = calloc(n_wanted, sizeof *borrowed->texts);
+    if (!borrowed->texts)
+        return mt_fail_memory(err, n_wanted * sizeof *borrowed->texts, "alternatives");
+    size_t n = mt_sentence_n_hypotheses(sentence);
+    for (size_t rank = 0; rank < n && borrowed->n_texts < n_wanted; rank++) {
+        const struct mt_hypothesis found = mt_sentence_hypothesis(sentence, rank);
+        struct mt_text written = {0};
+        char *text;
+        enum mt_status status =
+            mt_detokenize(reader->tokenizer, found.ids, found.n_ids, NULL, &written, err);
+        if (!status)
+            status = mt_text_take(&written, "an alternative", &text, NULL, err);
+        if (status) {
+            mt_text_finish(&written);
+            return status;
+        }
+        if (has_text(borrowed, text))
+            free(text);
+        else
+            borrowed->texts[borrowed->n_texts++] = (struct mt_alternative){text, found.score};
+    }
+    return MT_OK;
 }
 
 /* In nats. With Z the sum of e^x: H = log Z - sum(x e^x) / Z. */
@@ -349,6 +389,8 @@ static enum mt_status read_part(struct reader *reader, size_t index, struct mt_e
     struct mt_hypothesis best = mt_sentence_hypothesis(from.sentence, 0);
     struct borrowed *borrowed = &reader->borrowed[index];
     enum mt_status status = read_output(reader, &best, borrowed, err);
+    if (!status && reader->options->n_alternatives)
+        status = read_texts(reader, from.sentence, borrowed, err);
     if (!status && reader->options->n_top)
         status = read_next_tokens(from.sentence, best.n_ids, borrowed, err);
     if (!status)
@@ -369,6 +411,8 @@ static enum mt_status read_part(struct reader *reader, size_t index, struct mt_e
         .search = search_of,
         .search_context = from.sentence,
         .n_search_steps = reader->options->search ? count_search_steps(from.sentence) : 0,
+        .alternatives = borrowed->n_texts ? borrowed->texts + 1 : NULL,
+        .n_alternatives = borrowed->n_texts ? borrowed->n_texts - 1 : 0,
         .opinions = borrowed->opinions,
         .opinion_top = borrowed->opinion_top,
         .value_norms = {borrowed->value_norms[0], borrowed->value_norms[1],
@@ -403,6 +447,9 @@ static void finish_reader(struct reader *reader)
         free(reader->borrowed[i].entropy);
         free(reader->borrowed[i].opinions);
         free(reader->borrowed[i].opinion_top);
+        for (size_t k = 0; k < reader->borrowed[i].n_texts; k++)
+            free((char *)reader->borrowed[i].texts[k].text);
+        free(reader->borrowed[i].texts);
         for (size_t k = 0; k < 3; k++)
             free(reader->borrowed[i].value_norms[k]);
     }

@@ -211,6 +211,30 @@ class Attention(Case):
         self.assertEqual(blind["target_text"], self.attention(beam_size=4, max_decoding_length=12, switch_off=[
             "cross.0", "cross.1", "cross.2"]).json["target_text"])  # nobody looks at the source
 
+    def test_heads_may_be_off_together_with_alternatives(self):
+        def texts(reply):
+            return [reply["target_text"], *(one["text"] for one in reply["sentences"][0]["alternatives"])]
+
+        whole = self.attention(alternatives=3).json
+        self.assertEqual(texts(whole)[1:], self.daemon.translate(TEXT, alternatives=3, post_edit=False).json["alternatives"])
+        self.assertEqual(self.attention(alternatives=3, switch_off=[]).json, whole)
+        off = self.attention(alternatives=3, switch_off=["cross.1", "encoder.0"]).json
+        self.assertEqual(off["switched_off"], ["cross.1", "encoder.0"])
+        self.assertNotEqual(texts(off), texts(whole))
+        self.assertGreater(len(texts(off)), 1)
+        self.assertEqual(len(set(texts(off))), len(texts(off)))
+        scores = [off["sentences"][0]["score"], *(one["score"] for one in off["sentences"][0]["alternatives"])]
+        self.assertEqual(scores, sorted(scores, reverse=True))
+        found = self.attention(alternatives=3, beam_size=4, search=True, switch_off=["cross.1", "encoder.0"]).json
+        self.assertEqual(texts(found), texts(off))
+        self.assertTrue(found["sentences"][0]["search"])
+        self.assertEqual(self.attention(beam_size=4, switch_off=["cross.1", "encoder.0"]).json["target_text"], texts(off)[0])
+        self.assertNotIn("alternatives", self.attention().json["sentences"][0])
+        self.assertTrue(all(one["alternatives"] for one in self.attention(TWO, alternatives=2).json["sentences"]))
+        self.refused(400, r"alternatives: expected an integer from 0 to 7, found 8", alternatives=8)
+        self.refused(400, r"beam_size is 2, expected at least 4 for 3 alternatives", alternatives=3, beam_size=2)
+        self.refused(400, r"alternatives: target_text is the one translation", alternatives=1, target_text="Wir singen.")
+
     def test_all_heads_may_be_off(self):
         everything = [f"{kind}.{layer}" for kind, n in (("encoder", 4), ("decoder", 3), ("cross", 3)) for layer in range(n)]
         replies = [self.attention(text, kinds=ALL, switch_off=everything, max_decoding_length=12).json for text in (TEXT, "Something else.")]
