@@ -17,6 +17,9 @@ export const listing = (text, label) => element("pre", {tabIndex: 0, role: "regi
 
 const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
+/** A path, which may break behind its slashes. */
+const broken = (path) => path.split(/(?<=\/)(?=.)/).flatMap((part) => [element("wbr"), part]).slice(1);
+
 function methodBadge(method) {
     return element(`span.method.${method}`, {translate: false}, method.toUpperCase());
 }
@@ -57,7 +60,7 @@ function answer(api, status, response) {
 function operationCard(api, path, method, operation) {
     const {operationId: id, summary, description, parameters = [], requestBody, responses} = operation;
     const resolved = parameters.map((parameter) => api.resolve(parameter));
-    const title = element("h3", {id: `${id}-title`}, methodBadge(method), code(path));
+    const title = element("h3", {id: `${id}-title`}, methodBadge(method), element("code", {translate: false}, ...broken(path)));
     const form = element("details.try", {}, element("summary", {}, t`Try it`));
     const fill = () => form.childElementCount > 1 || form.append(tryIt(api, path, method, operation, resolved));
     // The click comes at once, so that Tab finds the form; a search within the page opens without one.
@@ -85,7 +88,7 @@ function operationsOf(spec, tag) {
 function contents(spec) {
     const groups = spec.tags.flatMap(({name}) => [
         english("h2", name),
-        ...operationsOf(spec, name).map(({path, method, operation}) => element("a", {href: `#${operation.operationId}`}, methodBadge(method), element("span", {translate: false}, path))),
+        ...operationsOf(spec, name).map(({path, method, operation}) => element("a", {href: `#${operation.operationId}`}, methodBadge(method), element("span", {translate: false}, ...broken(path)))),
     ]);
     const list = element("details", {open: !PHONE.matches}, element("summary", {}, t`Operations`), ...groups, element("h2", {}, t`Schemas`), element("a", {href: "#schemas"}, t`What is sent and answered`));
     PHONE.addEventListener("change", () => (list.open = !PHONE.matches));

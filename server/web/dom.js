@@ -46,9 +46,15 @@ export const changeHash = (changes) => replaceHash({...Object.fromEntries(hashFi
 /** Text that may run in another direction than what it stands in. */
 export const bidi = (tag, text) => element(tag, {textContent: text, dir: "auto"});
 
+/** The same within a text. */
+export const isolated = (text) => `\u2068${text}\u2069`;
+
 // Arabic, Central Kurdish, Divehi, Persian, Hebrew, Pashto, Sindhi, Uyghur, Urdu, Yiddish.
 const RIGHT_TO_LEFT = /^(ar|ckb|dv|fa|he|iw|ps|sd|ug|ur|yi)([-_]|$)|[-_](arab|hebr)/i;
 export const directionOf = (language) => (RIGHT_TO_LEFT.test(language) ? "rtl" : "ltr");
+
+/** From one text to the next, in a line of that direction. */
+export const arrow = (direction = "ltr") => (direction === "rtl" ? "←" : "→");
 
 /** Calls draw once before the next frame, however often it is asked. */
 export function frame(draw) {

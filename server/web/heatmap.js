@@ -1,7 +1,7 @@
 // A matrix as coloured cells, with its row and column names in sight wherever it is scrolled to. Only
 // what is visible is drawn, so its size costs nothing.
 
-import {element, fitCanvas, frame, percent, readable} from "./dom.js";
+import {element, fitCanvas, frame, isolated, percent, readable} from "./dom.js";
 import {weightPalette} from "./colours.js";
 import {decimal, t} from "./text_inside.js";
 
@@ -243,7 +243,7 @@ function visible(scroll, room, size, n) {
 export function fillTable(container, {values, axes, name, hasSteps}) {
     const head = element("tr", {}, element("td"), ...axes.columns.map(({token}) => element("th", {scope: "col", textContent: readable(token.piece)})));
     const body = axes.rows.map(({token, input}, row) => {
-        const title = hasSteps ? `${row}: ${readable(input.piece)} → ${readable(token.piece)}` : readable(token.piece);
+        const title = hasSteps ? `${row}: ${isolated(readable(input.piece))} → ${isolated(readable(token.piece))}` : readable(token.piece);
         const cells = axes.columns.map((_, column) => element("td", {textContent: decimal(values[row * axes.columns.length + column], 3)}));
         return element("tr", {}, element("th", {scope: "row", textContent: title}), ...cells);
     });

@@ -102,9 +102,11 @@ export class Links {
             return row;
         };
         const title = (side) => element("span.side", {textContent: TITLES[side], "aria-hidden": "true"});
-        const nodes = bands.map(({source, target}, band) => element("div.band", {}, line("source", source, band), line("target", target, band)));
+        const isEmpty = ([begin, end]) => begin === end;
+        const nodes = bands.map((ranges, band) => element("div.band", {}, ...["source", "target"].filter((side) => bands.length === 1 || !isEmpty(ranges[side])).map((side) => line(side, ranges[side], band))));
+        nodes.splice(bands.findLastIndex(({target}) => !isEmpty(target)) + 1, 0, title("target"));
         this.container.classList.toggle("banded", mayWrap);
-        this.container.replaceChildren(this.svg, title("source"), ...nodes, title("target"));
+        this.container.replaceChildren(this.svg, title("source"), ...nodes);
     }
 
     // One word ----------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // "Why this word?": one step of the decoder, or one word of the source in the encoder, as the moments of
 // its computation, drawn with the numbers of POST /attention. Loaded when it is opened first.
 
-import {$, announce, directionOf, element, embed, hashFields, readable, replaceHash, roving} from "./dom.js";
+import {$, announce, arrow, directionOf, element, embed, hashFields, isolated, readable, replaceHash, roving} from "./dom.js";
 import {copyButtons} from "./copying.js";
 import {firstOf} from "./inspector.js";
 import {Numbers} from "./player_numbers.js";
@@ -64,7 +64,7 @@ export class Player {
         this.playing = element("button.quiet.play", {type: "button", textContent: t`Play`, "aria-pressed": "false", onclick: () => this.play(!this.timer)});
         const tools = element("div.player-tools", {}, button("‹", t`Previous step`, () => this.go(-1)), this.count = element("span"), button("›", t`Next step`, () => this.go(1)), this.playing, element("span.grow"), this.sideButton);
         this.whatIf = new WhatIf(this);
-        this.about = element("p.readout", {hidden: !embed, dir: "auto"});
+        this.about = element("p.readout", {hidden: !embed});
         this.whole = element("a", {target: "_blank", rel: "noopener", textContent: t`Open the whole page`});
         const copies = embed ? element("p.hint", {}, this.whole) : copyButtons(() => ({path: "attention", body: {...this.run.request, ...this.numbers.shown}}), {hasFrame: true});
         const panel = element("div", {id: "moment", role: "tabpanel"}, this.title, this.pickers, this.lead, this.body, this.note);
@@ -135,7 +135,7 @@ export class Player {
             if (!sentence)
                 throw new Error(t`No word is left to translate.`);
             this.run = {request, sentence, model: inspector.model, sources: sentence.source_tokens, inputs: sentence.decoder_input_tokens, outputs: sentence.output_tokens};
-            this.about.textContent = `${sentence.source.text} → ${sentence.target.text}`;
+            this.about.textContent = `${isolated(sentence.source.text)} ${arrow()} ${isolated(sentence.target.text)}`;
             this.whatIf.show({off, ids, without});
             this.fillSteps();
             await this.draw();
@@ -194,11 +194,11 @@ export class Player {
         return this.side === "source" ? this.run.sources : this.run.outputs;
     }
 
-    /** A step as people read it: what was read, and what was written then. */
-    nameOf(step) {
+    /** A step as people read it in a line of a direction: what was read, and what was written then. */
+    nameOf(step, direction) {
         const {inputs, outputs, sources} = this.run;
-        const quote = (token) => `\u2068${token.special ? token.piece : readable(token.piece)}\u2069`; // as they are, among words from right to left
-        return this.side === "source" ? quote(sources[step]) : `${quote(inputs[step])} → ${quote(outputs[step])}`;
+        const quote = (token) => isolated(token.special ? token.piece : readable(token.piece)); // as they are, among words from right to left
+        return this.side === "source" ? quote(sources[step]) : `${quote(inputs[step])} ${arrow(direction)} ${quote(outputs[step])}`;
     }
 
     go(by) {
@@ -228,12 +228,13 @@ export class Player {
     }
 
     fillSteps() {
+        const direction = directionOf(this.inspector.request[this.side === "source" ? "source" : "target"]);
         const items = this.tokens.map((token, step) => {
-            const piece = element("button.piece", {type: "button", role: "option", textContent: this.nameOf(step), onclick: () => this.choose({step})});
+            const piece = element("button.piece", {type: "button", role: "option", textContent: this.nameOf(step, direction), onclick: () => this.choose({step})});
             piece.classList.toggle("special", token.special);
             return piece;
         });
-        this.steps.dir = directionOf(this.inspector.request[this.side === "source" ? "source" : "target"]);
+        this.steps.dir = direction;
         this.steps.replaceChildren(...items);
         this.sideButton.dataset.to = this.side === "source" ? "translation" : "source";
     }

@@ -89,11 +89,24 @@ export class Numbers {
 
 const largest = (values) => values.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-9);
 
+/** Where there is less room than numbers, several share a cell: that of them which is farthest from 0. */
+function shared(values, room) {
+    const begin = (i) => Math.floor((i * values.length) / room);
+    return room < values.length ? Array.from({length: room}, (_, i) => values.slice(begin(i), begin(i + 1)).reduce((most, value) => (Math.abs(value) > Math.abs(most) ? value : most))) : values;
+}
+
+const room = new ResizeObserver((entries) => entries.forEach(({target}) => target.repaint()));
+
 /** A vector as a strip of cells: blue above 0, orange below, as strong as its largest number allows. */
 export function strip(values, what, most = largest(values)) {
-    const canvas = element("canvas.vector", {width: values.length, height: 1, role: "img", "aria-label": t`${what}: ${values.length} numbers`});
-    canvas.repaint = () => canvas.getContext("2d").putImageData(signedImage(values.map((value) => value / most), values.length), 0, 0);
+    const canvas = element("canvas.vector", {height: 1, role: "img", "aria-label": t`${what}: ${values.length} numbers`});
+    canvas.repaint = () => {
+        const cells = shared(values.map((value) => value / most), Math.round(canvas.clientWidth * devicePixelRatio) || values.length);
+        canvas.width = cells.length;
+        canvas.getContext("2d").putImageData(signedImage(cells, cells.length), 0, 0);
+    };
     canvas.repaint();
+    room.observe(canvas);
     return canvas;
 }
 

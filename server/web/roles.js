@@ -1,7 +1,7 @@
 // What the heads of a layer are for: the role of each, as `attentiond inspect --gold` has it, how spread its weights
 // are, and the farthest of its strong links.
 
-import {$, element, percent} from "./dom.js";
+import {$, element, isolated, percent} from "./dom.js";
 import {decimal, plural, sentences, t} from "./text_inside.js";
 import {findWords, wordsOf} from "./words.js";
 
@@ -70,9 +70,9 @@ function headRow(player, kind, head, rows, {columns, words, places, aligned}) {
     const cells = [t`${name}, ${percent(share)}`, decimal(entropy, 2)];
     if (kind !== "cross") {
         const link = farthest(rows, places);
-        cells.push(link ? t`${words[link.from].text} → ${words[link.to].text}, ${percent(link.weight)}, ${plural(link.distance, () => t`1 word apart`, () => t`${link.distance} words apart`)}` : "");
+        cells.push(link ? t`${isolated(words[link.from].text)} → ${isolated(words[link.to].text)}, ${percent(link.weight)}, ${plural(link.distance, () => t`1 word apart`, () => t`${link.distance} words apart`)}` : "");
     }
-    return element("tr", {}, element("th", {scope: "row"}, button), ...cells.map((textContent) => element("td", {textContent, dir: "auto"})));
+    return element("tr", {}, element("th", {scope: "row"}, button), ...cells.map((textContent) => element("td", {textContent})));
 }
 
 async function roleTable(player, kind) {

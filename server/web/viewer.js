@@ -335,6 +335,8 @@ export class Viewer {
         const {layers, heads, mode} = this.inspector.sentence.alignment;
         if (layers.length === 1 && heads.length === 1)
             return t`alignment: layer ${layers[0]}, head ${heads[0]}`;
+        if (layers.length === 1)
+            return mode === "mean" ? t`alignment: mean of layer ${layers[0]}, heads ${ranges(heads)}` : t`alignment: maximum of layer ${layers[0]}, heads ${ranges(heads)}`;
         return mode === "mean" ? t`alignment: mean of layers ${ranges(layers)}, heads ${ranges(heads)}` : t`alignment: maximum of layers ${ranges(layers)}, heads ${ranges(heads)}`;
     }
 

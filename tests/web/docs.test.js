@@ -87,6 +87,18 @@ describe("reading", () => {
         await open(visit);
         assert.match(await page.textContent("#error"), /cannot be shown\. The server answered 500/);
     }, {allowing: /500/});
+
+    visiting("breaks long paths behind their slashes", async (visit, page) => {
+        await open(visit);
+        const broken = await page.$$eval("#contents a > span:last-child", (all) => all.flatMap((name) => [...name.childNodes].flatMap((node) => [...(node.data ?? "").matchAll(/[\w{}]+/g)].filter(({0: word, index}) => {
+            const range = document.createRange();
+            range.setStart(node, index);
+            range.setEnd(node, index + word.length);
+            return range.getClientRects().length > 1;
+        }).map(([word]) => word))));
+        assert.deepEqual(broken, []);
+        assert.ok(await page.getByText("/download_file/{name}").first().isVisible());
+    });
 });
 
 describe("trying", () => {

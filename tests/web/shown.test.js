@@ -139,7 +139,18 @@ describe("directions and lengths", () => {
             const [one, all] = await page.$$eval(".player-strip.pieces [aria-selected=true], .player-strip.pieces", (nodes) => nodes.map((node) => node.getBoundingClientRect()).sort((a, b) => a.width - b.width));
             assert.ok(one.left >= all.left && one.right <= all.right, `step ${step} is at ${one.left} to ${one.right} in ${all.left} to ${all.right}`);
         }
+        // What was read stands on the right there, and the arrow leads from it to what was written.
+        assert.match(await page.locator(".player-strip.pieces [role=option]").nth(1).textContent(), /\u2068.+\u2069 ← \u2068.+\u2069/);
     }, {on: hebrew});
+
+    visiting("a line of one language alone is not named after the other", async (visit, page) => {
+        await visit.open({q: "I would like to go to the station tomorrow.", target: "ja"});
+        await visit.linked();
+        const rows = await page.$$eval(".strip .words, .strip .side", (all) => all.map((row) => (row.ariaLabel ?? row.textContent).split(",")[0]));
+        assert.deepEqual(rows, ["Source", "Source", "Translation", "Translation", "Source"]);
+        assert.ok(await page.$$eval(".strip .words", (all) => all.every((row) => row.querySelector(".word"))));
+        assert.equal(await page.isVisible(".steps-note"), false); // nor is there an arrow that is not drawn
+    }, {on: japanese, options: {viewport: {width: 390, height: 844}}});
 
     visiting("names of columns do not stand on each other where these are narrow", async (visit, page) => {
         await visit.open({q: PHONE});

@@ -144,7 +144,7 @@ describe("in a frame", () => {
         await page.goto(COURSE);
         const frame = page.frameLocator("iframe");
         await frame.locator('.moment[data-at^="translation 11 3"]:not([aria-busy])').waitFor();
-        assert.match(await frame.locator("#player").textContent(), /I would have called you yesterday, but I lost my phone\. → Ich /);
+        assert.match(await frame.locator("#player").textContent(), /I would have called you yesterday, but I lost my phone\.\u2069 → \u2068Ich /);
         for (const hidden of [".top", "#source-text", "#translation", "#links", "#viewer", "footer", ".copies"])
             assert.equal(await frame.locator(hidden).first().isVisible(), false, hidden);
         const inner = page.frames()[1];

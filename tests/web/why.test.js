@@ -147,7 +147,7 @@ describe("the heads of a layer", () => {
         const entropy = mean(rows.map((row) => -row.reduce((sum, weight) => sum + (weight > 0 ? weight * Math.log2(weight) : 0), 0)));
         const links = rows.flatMap((row, i) => row.map((weight, j) => ({weight, i, j, far: Math.abs(places[i] - places[j])}))).filter(({weight, far}) => weight >= 0.4 && far > 0);
         const link = links.sort((a, b) => b.far - a.far || b.weight - a.weight)[0];
-        return [most >= 0.4 ? `${name}, ${Math.round(100 * most)} %` : undefined, entropy.toFixed(2), link ? `${words[places[link.i]]} → ${words[places[link.j]]}, ${Math.round(100 * link.weight)} %, ${link.far} word${link.far > 1 ? "s" : ""} apart` : ""];
+        return [most >= 0.4 ? `${name}, ${Math.round(100 * most)} %` : undefined, entropy.toFixed(2), link ? `\u2068${words[places[link.i]]}\u2069 → \u2068${words[places[link.j]]}\u2069, ${Math.round(100 * link.weight)} %, ${link.far} word${link.far > 1 ? "s" : ""} apart` : ""];
     }
 
     for (const [kind, side, at] of [["decoder", "translation", 4], ["encoder", "source", 12]])
@@ -417,22 +417,43 @@ describe("for everyone", () => {
         }
     });
 
+    visiting("keeps the strongest of the units that share a pixel", async (visit, page) => {
+        await open(visit, {step: 3, at: 8, layer: 1});
+        const {hidden} = await ask({kinds: ["cross"], layers: [1], heads: [0], steps: [3], include: ["hidden"]});
+        const units = hidden.decoder[0][0];
+        const most = Math.max(...units.map(Math.abs));
+        const strongest = units.findIndex((unit) => Math.abs(unit) === most);
+        const canvas = page.locator(".moment canvas").first();
+        await eventually(async () => assert.equal(await canvas.evaluate(({width}) => width), await canvas.evaluate(({clientWidth}) => clientWidth)));
+        const n = await canvas.evaluate(({width}) => width);
+        assert.ok(n < units.length);
+        const cell = Array.from({length: n}, (_, i) => i).findLast((i) => Math.floor((i * units.length) / n) <= strongest);
+        const [seen, expected] = await canvas.evaluate(async (drawn, [at, sign]) => {
+            const {signedImage} = await import("/web/colours.js");
+            return [[...drawn.getContext("2d").getImageData(at, 0, 1, 1).data], [...signedImage([sign], 1).data]];
+        }, [cell, Math.sign(units[strongest])]);
+        assert.deepEqual(seen, expected);
+    }, {options: {viewport: {width: 390, height: 844}}});
+
+    /** Words that go on in another line. One may end in no word of Latin letters, and in none that Japanese has from other languages. */
+    const broken = (page, selector) => page.$$eval(selector, (all) => all.flatMap(({firstChild}) =>
+        [...firstChild.data.matchAll(/[\p{Script=Latin}\p{Script=Katakana}ー]+,?/gu)].filter(({0: word, index}) => {
+            const range = document.createRange();
+            range.setStart(firstChild, index + (firstChild.data[index - 1] === "\u00ad")); // the hyphen that is drawn belongs to the first letter
+            range.setEnd(firstChild, index + word.length);
+            return range.getClientRects().length > 1;
+        }).map(([word]) => word)));
+
     for (const locale of ["de", "fr", "ja"])
-        visiting(`has the heads' roles on a phone, with no heading broken inside a word: ${locale}`, async (visit, page) => {
+        visiting(`has the model and its heads' roles on a phone, with no name broken inside a word: ${locale}`, async (visit, page) => {
+            await open(visit, {step: 1, at: 14, layer: 0});
+            assert.deepEqual(await broken(page, ".part"), []);
+            await visit.shot(`model-${locale}`, ".model-map");
             for (const [at, side] of [[4, "translation"], [6, "translation"], [12, "source"]]) {
                 await open(visit, {step: 1, at, layer: 0, head: 1, side, roles: 1});
                 await page.waitForSelector(".roles");
                 assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
-                const broken = await page.$$eval(".roles thead th, .roles td:nth-child(2)", (all) => all.flatMap(({firstChild}) => {
-                    // Where a line may end: not in words of Latin letters, and not in those that Japanese has from other languages.
-                    return [...firstChild.data.matchAll(/[\p{Script=Latin}\p{Script=Katakana}ー]+,?/gu)].filter(({0: word, index}) => {
-                        const range = document.createRange();
-                        range.setStart(firstChild, index);
-                        range.setEnd(firstChild, index + word.length);
-                        return range.getClientRects().length > 1;
-                    }).map(([word]) => word);
-                }));
-                assert.deepEqual(broken, []);
+                assert.deepEqual(await broken(page, ".roles thead th, .roles td:nth-child(2)"), []);
                 await visit.shot(`roles-${locale}-${at}`, ".roles");
             }
         }, {options: {locale, viewport: {width: 390, height: 844}}});
