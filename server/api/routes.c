@@ -27,7 +27,7 @@
     }
 
 const struct mt_route mt_routes[] = {
-    {.method = "GET", .path = "/", .handler = &mt_web_handler},
+    {.method = "GET", .path = "/", .handler = &mt_web_handler, .is_page = true},
     {.method = "GET",
      .also = "POST",
      .path = "/attention",
@@ -35,7 +35,7 @@ const struct mt_route mt_routes[] = {
      .is_strict_about_type = true,
      .access = MT_ACCESS_METERED},
     {.method = "POST", .path = "/detect", .handler = &mt_detect_handler},
-    {.method = "GET", .path = "/docs", .handler = &mt_web_handler},
+    {.method = "GET", .path = "/docs", .handler = &mt_web_handler, .is_page = true},
     {.method = "GET",
      .path = "/download_file/",
      .handler = &mt_download_file_handler,

@@ -31,6 +31,7 @@ struct mt_route {
     const char *path;
     const struct mt_handler *handler;
     bool is_folder; /* path ends in '/' */
+    bool is_page;   /* its query is for its scripts, which read a link that was cut short, too */
     /* Whether a body in an encoding that we do not know is refused (415). LibreTranslate's routes
      * instead take it for a request without fields, and clients see that as "missing q". */
     bool is_strict_about_type;

@@ -116,6 +116,8 @@ static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error
     bool may_be_long = exchange->route->takes_glossaries || is_type(type, "multipart/form-data");
     if (body->length > limit && !may_be_long) /* only a file, or a glossary */
         return mt_fail(err, MT_LIMIT, MT_GATE_LONG_BODY);
+    if (exchange->route->is_page)
+        return MT_OK;
     if (is_json_type(type) && (body->length > 0 || (wants_body && !has_query)))
         return mt_params_parse_json(params, body->length > 0 ? body->bytes : "", body->length, err);
     bool is_form = is_type(type, "application/x-www-form-urlencoded");

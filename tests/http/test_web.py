@@ -106,6 +106,9 @@ class Web(unittest.TestCase):
         page = self.daemon.get("/")
         linked = self.daemon.get("/?source=en&target=de&q=Gr%C3%BC%C3%9Fe+%26+mehr")
         self.assertEqual(linked.body, page.body)
+        for cut in ("Gr%C3%BC%C3%9", "Gr%C3%BC%C3%", "Gr%C3", "100%"):
+            self.assertEqual(self.daemon.get("/?source=en&target=de&q=" + cut).body, page.body, cut)
+            self.assertEqual(self.daemon.get("/docs?lang=" + cut).status, 200, cut)
         head = self.daemon.request("HEAD", "/")
         self.assertEqual((head.status, head.body), (200, b""))
         self.assertEqual(head.headers["content-length"], page.headers["content-length"])
