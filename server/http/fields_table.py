@@ -1,5 +1,5 @@
 """Makes what is made of the table of request fields, fields.json: fields_table.py OUTPUT makes the C file of its rows
-(fields.h); the API's description (../web/embed.py) and docs/api.md (packaging/fields_page.py) take their parts from here.
+(fields.h); the API's description (../web/description.py) and docs/api.md (packaging/fields_page.py) take their parts from here.
 
 A row is the field's JSON schema and
 
@@ -21,7 +21,6 @@ import sys
 
 ROWS = json.loads(pathlib.Path(__file__).with_name("fields.json").read_text(encoding="utf-8"))
 OURS = ("name", "routes", "required", "text", "only", "read", "setting", "repeats", "flag", "flag_value")
-COLUMNS = 160
 MOST = 2**31 - 1
 TYPES = {"boolean": "BOOLEAN", "integer": "INTEGER", "number": "NUMBER", "string": "STRING"}
 
@@ -56,50 +55,23 @@ def request_schema(route, encoding):
             "properties": {row["name"]: expanded(schema(row, encoding == "text")) for row in rows}}
 
 
-def parameter(row, route):
-    """The field in a query string."""
-    made = schema(row, True)
-    about = {"description": made.pop("description")} if "description" in made else {}
-    required = {"required": True} if is_required(row, route) else {}
-    return {"name": row["name"], "in": "query", **required, "schema": made, **about}
-
-
 def expanded(node):
-    """A part of the description, with the fields in the places that are left for them:
-
-    {"x-fields": "translate json"}        the schema of a request; or "text", as form or query string
-    [{"x-parameter": "positions n"}, ...]  one field of a query string; with what else is said of it
-    """
+    """A schema, with that of a field that has fields in the place that is left for it: {"x-fields": "alignment json"}."""
     if isinstance(node, list):
         return [expanded(item) for item in node]
     if not isinstance(node, dict):
         return node
-    rest = {key: expanded(value) for key, value in node.items() if key not in ("x-fields", "x-parameter")}
-    if "x-fields" in node:
-        route, encoding = node["x-fields"].split()
-        return request_schema(route, encoding) | rest
-    if "x-parameter" in node:
-        route, name = node["x-parameter"].split()
-        return next(parameter(row, route) for row in rows_of(route) if row["name"] == name) | rest
-    return rest
+    rest = {key: expanded(value) for key, value in node.items() if key != "x-fields"}
+    return request_schema(*node["x-fields"].split()) | rest if "x-fields" in node else rest
 
 
-def written(node, indent=""):
-    """JSON, with what is short in one line."""
-    line = json.dumps(node, ensure_ascii=False)
-    if len(indent) + len(line) <= COLUMNS or not isinstance(node, (dict, list)):
-        return line
-    inner = indent + "  "
-    if isinstance(node, list):
-        first, last, parts = "[", "]", [written(item, inner) for item in node]
-    else:
-        first, last, parts = "{", "}", [f"{json.dumps(key)}: {written(item, inner)}" for key, item in node.items()]
-    return f"{first}\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent}{last}"
-
-
-def description(skeleton):
-    """The bytes of the API's description."""
-    return (written(expanded(json.loads(skeleton))) + "\n").encode()
+def parameter(route, name):
+    """The field in a query string."""
+    row = next(row for row in rows_of(route) if row["name"] == name)
+    made = schema(row, True)
+    about = {"description": made.pop("description")} if "description" in made else {}
+    required = {"required": True} if is_required(row, route) else {}
+    return {"name": name, "in": "query", **required, "schema": made, **about}
 
 
 def reading(row):

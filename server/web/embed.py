@@ -1,8 +1,8 @@
-"""Makes a C file of the page's files: embed.py OUTPUT FILE...
+"""Makes a C file of the page's files: embed.py OUTPUT VERSION FILE...
 
 Pages and the API's description have routes of their own, any other file is "/web/NAME". A file of translations,
 text/NAME, has each text of the page and what it is in another language; the page knows a text by its hash (text.js),
-so that only the translations travel. The description gets its requests' fields (fields_table.py). The same input gives the same output.
+so that only the translations travel. Of routes.json the API's description is made (description.py). The same input gives the same output.
 """
 
 import hashlib
@@ -11,10 +11,10 @@ import pathlib
 import sys
 import zlib
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "http"))
-import fields_table
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import description
 
-ROUTES = {"docs.html": "/docs", "index.html": "/", "openapi.json": "/openapi.json"}
+ROUTES = {"docs.html": "/docs", "index.html": "/", "routes.json": "/openapi.json"}
 TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -44,11 +44,11 @@ def name_of(text):
     return digits
 
 
-def served(path):
+def served(path, version):
     """A file's bytes as they are sent."""
     data = path.read_bytes()
-    if path.name == "openapi.json":
-        return fields_table.description(data)
+    if path.name == "routes.json":
+        return description.served(version)
     if path.parent.name != "text":
         return data
     texts = json.loads(data)
@@ -79,9 +79,9 @@ def entry(index, path, data):
     }},"""
 
 
-def main(output, *names):
+def main(output, version, *names):
     paths = sorted(map(pathlib.Path, names), key=lambda path: path.name)
-    contents = [served(path) for path in paths]
+    contents = [served(path, version) for path in paths]
     parts = ['#include "server/api/web.h"', ""]
     for index, data in enumerate(contents):
         parts += [array(f"bytes_{index}", data), array(f"packed_{index}", packed(data))]

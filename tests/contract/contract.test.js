@@ -79,6 +79,19 @@ describe("the description", () => {
         assert.deepEqual([...read].filter((name) => !known.has(name)), []);
     });
 
+    it("has every member that an answer is written with, and none that no code writes", () => {
+        const folder = path.join(ROOT, "server");
+        const code = (inside) => readdirSync(path.join(folder, inside), {recursive: true}).filter((name) => name.endsWith(".c")).map((name) => readFileSync(path.join(folder, inside, name), "utf8")).join("\n");
+        const known = new Set(JSON.parse(readFileSync(path.join(folder, "web/replies.json"), "utf8")).map(({name}) => name));
+        const written = [...code("api").matchAll(/\bmt_json_key\([^"()]*"([^"]*)"/g)].map(([, name]) => name);
+        assert.ok(written.length > 50, String(written.length));
+        const inRoutes = readFileSync(path.join(folder, "web/routes.json"), "utf8");
+        const elsewhere = ["index", "version"]; // of an event; of what the operator's own socket answers
+        assert.deepEqual([...new Set(written)].filter((name) => !known.has(name) && !inRoutes.includes(`"${name}":`) && !elsewhere.includes(name)), []);
+        const all = code(".");
+        assert.deepEqual([...known].filter((name) => !all.includes(`"${name}"`) && !all.includes(`\\"${name}\\"`)), []);
+    });
+
     it("names each operation once, under a tag of its list, and each schema that it has is used", () => {
         const ids = operations(spec).map(({id}) => id);
         assert.equal(new Set(ids).size, ids.length);

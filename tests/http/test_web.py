@@ -12,9 +12,10 @@ from serve import ROOT, Daemon, run
 FOLDER = pathlib.Path(ROOT) / "server/web"
 sys.path.insert(0, str(FOLDER))
 import embed
+VERSION = re.search(r"version: '(.*)'", (pathlib.Path(ROOT) / "meson.build").read_text(encoding="utf-8"))[1]
 PAGES = {"/": "index.html", "/docs": "docs.html"}
 DESCRIPTIONS = ("/openapi.json", "/spec")
-FILES = {**PAGES, **{path: "openapi.json" for path in DESCRIPTIONS}, **{f"/web/{path.name}": path.name for path in sorted(FOLDER.iterdir())
+FILES = {**PAGES, **{path: "routes.json" for path in DESCRIPTIONS}, **{f"/web/{path.name}": path.name for path in sorted(FOLDER.iterdir())
                                if path.suffix in (".css", ".js", ".svg")}}
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
          ".js": "text/javascript; charset=utf-8", ".json": "application/json", ".svg": "image/svg+xml"}
@@ -34,7 +35,7 @@ class Web(unittest.TestCase):
     def test_serves_the_files_of_the_folder_plain_and_compressed(self):
         self.assertGreater(len(FILES), 10)
         for path, name in FILES.items():
-            content = embed.served(FOLDER / name)
+            content = embed.served(FOLDER / name, VERSION)
             plain = self.daemon.get(path)
             packed = self.daemon.get(path, headers={"Accept-Encoding": "gzip, br"})
             self.assertEqual((plain.status, packed.status), (200, 200), path)
