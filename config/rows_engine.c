@@ -456,56 +456,6 @@ const struct mt_setting mt_rows_engine[] = {
             "probabilities, because they would cost 6 % of its time, and is never unsure. "
             "0: never, nor are words looked for that were left in the source's language.",
     },
-    {
-        .section = "Attention",
-        FIELD(alignment_layers),
-        .value_name = "LIST",
-        .if_repeated = MT_SETTINGS_WITH_COMMAS,
-        .type = MT_SETTING_STRING,
-        .high = 255,
-        .default_string = "",
-        .verbs = DAEMON | MT_VERB_INSPECT,
-        .doc = "Decoder layers that the alignment of source and target is made from where a "
-               "request does not say: 0,1 or -1 for the last. Empty, and for a model of "
-               "models_directory that has fewer: the upper half; of Firefox's models, where "
-               "alignment_heads is empty, too, the head that they were trained to align with, the "
-               "first of the last layer. No choice is "
-               "right for every model; attentiond inspect --find-alignment-heads measures them.",
-    },
-    {
-        .section = "Attention",
-        FIELD(alignment_heads),
-        .value_name = "LIST",
-        .if_repeated = MT_SETTINGS_WITH_COMMAS,
-        .type = MT_SETTING_STRING,
-        .high = 255,
-        .default_string = "",
-        .verbs = DAEMON | MT_VERB_INSPECT,
-        .doc = "Heads of these layers, likewise. Empty: all.",
-    },
-    {
-        .section = "Attention",
-        FIELD(alignment_mode),
-        .value_name = "M",
-        .type = MT_SETTING_CHOICE,
-        .choices = {"mean", "max"},
-        .default_string = "mean",
-        .verbs = DAEMON | MT_VERB_INSPECT,
-        .doc = "How these heads become one: their mean, or their largest weights scaled to sum to "
-               "1.",
-    },
-    {
-        .section = "Attention",
-        FIELD(alignment_shift),
-        .value_name = "S",
-        .type = MT_SETTING_CHOICE,
-        .choices = {"output", "input"},
-        .default_string = "output",
-        .verbs = DAEMON | MT_VERB_INSPECT,
-        .doc = "Which decoder step speaks for a target token: the one that has it as output, or "
-               "the one that has it as input. Upper layers mostly align with output, lower ones "
-               "with input.",
-    },
 };
 
 const size_t mt_n_rows_engine = sizeof mt_rows_engine / sizeof mt_rows_engine[0];

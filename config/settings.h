@@ -109,8 +109,6 @@ struct mt_settings {
     double max_length_ratio; /* 0: not looked for */
     double min_probability;  /* 0: not looked at */
     /* attention */
-    char *alignment_layers, *alignment_heads; /* "": the upper half; all */
-    char *alignment_mode, *alignment_shift;
     /* safety */
     int64_t memory_limit; /* 0: none */
     bool sandbox;

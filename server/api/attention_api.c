@@ -8,7 +8,6 @@
 #include "server/api/attention_fields.h"
 #include "server/api/decoding_params.h"
 #include "server/inspection/inspection_request.h"
-#include "server/models/model_alignment.h"
 #include "server/inspection/inspection_digest.h"
 #include "server/inspection/inspection_translation.h"
 #include "server/inspection/switch_names.h"
@@ -171,11 +170,9 @@ static enum mt_status read_inspection(struct state *state, const struct mt_reque
     state->model = mt_inspection_describe_model(model->model, model->label, state->languages.source,
                                                 state->languages.target);
     options->max_values = (uint64_t)service->settings->max_attention_values;
+    options->alignment = model->alignment;
     enum mt_status status =
-        mt_alignment_of_model(service->settings, model, &options->alignment, err);
-    if (!status)
-        status =
-            mt_inspection_request_read(&request->params, &state->fields, &state->inspection, err);
+        mt_inspection_request_read(&request->params, &state->fields, &state->inspection, err);
     if (!status)
         status = mt_switches_read(&request->params, "switch_off", &state->model,
                                   &state->switched_off, &options->n_switched_off, err);

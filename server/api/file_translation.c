@@ -175,7 +175,7 @@ static enum mt_status begin_step(struct mt_file_translation *work, struct mt_req
     if (!status && !work->passages)
         status = mt_document_translation_create(work->document, &work->passages, err);
     if (!status)
-        status = mt_document_translation_begin_step(work->passages, &step, err);
+        mt_document_translation_begin_step(work->passages, &step);
     work->is_in_step = !status;
     return status;
 }

@@ -53,14 +53,14 @@ static void write_aliases(struct mt_json_writer *writer, const struct mt_model_d
 static void write_defaults(struct mt_json_writer *writer, const struct mt_model_defaults *defaults)
 {
     begin_part(writer, "defaults");
-    if (defaults->alignment_heads)
-        write_string(writer, "alignment_heads", defaults->alignment_heads);
-    if (defaults->alignment_layers)
-        write_string(writer, "alignment_layers", defaults->alignment_layers);
-    if (defaults->alignment_mode)
-        write_string(writer, "alignment_mode", defaults->alignment_mode);
-    if (defaults->alignment_shift)
-        write_string(writer, "alignment_shift", defaults->alignment_shift);
+    if (defaults->alignment.heads)
+        write_string(writer, "alignment_heads", defaults->alignment.heads);
+    if (defaults->alignment.layers)
+        write_string(writer, "alignment_layers", defaults->alignment.layers);
+    if (defaults->alignment.mode)
+        write_string(writer, "alignment_mode", defaults->alignment.mode);
+    if (defaults->alignment.shift)
+        write_string(writer, "alignment_shift", defaults->alignment.shift);
     if (defaults->beam_size > 0)
         write_count(writer, "beam_size", defaults->beam_size);
     if (defaults->length_penalty >= 0) {

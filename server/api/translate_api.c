@@ -373,12 +373,10 @@ static enum mt_status begin_round(struct state *state, struct mt_request *reques
     plain->admit = mt_request_admit;
     plain->admit_context = request;
     if (!status && state->params.fields.alignment)
-        status = mt_alignment_trace_begin(&round->alignment, request->service, request->model,
-                                          plain, err);
+        mt_alignment_trace_begin(&round->alignment, request->service, request->model, plain);
     round->traced = *plain;
     if (!status)
-        status = mt_alignment_trace_begin(&round->marks, request->service, request->model,
-                                          &round->traced, err);
+        mt_alignment_trace_begin(&round->marks, request->service, request->model, &round->traced);
     return status;
 }
 

@@ -31,6 +31,7 @@
 struct flags {
     const char *target_text, *format, *out;
     const char *kinds, *layers, *heads, *reduce;
+    struct mt_alignment_words alignment;
     const char *layout, *find_heads, *gold;
     int64_t decimals, next_tokens, sentence, positions;
     bool search;
@@ -223,8 +224,8 @@ static enum mt_status read_request(struct session *session, struct mt_error *err
     if (!status)
         status = mt_reduce_parse("--reduce", flags->reduce, &options->reduce, err);
     if (!status)
-        status =
-            mt_model_choice_alignment(session->settings, session->model, &options->alignment, err);
+        status = mt_model_choice_alignment(session->settings, &flags->alignment,
+                                           &options->alignment, err);
     if (!status && !flags->kinds)
         mt_inspection_default_kinds(options);
     return status;
@@ -393,7 +394,7 @@ static enum mt_status measure_heads(const struct session *session, struct mt_err
     struct mt_text report = {0};
     struct mt_alignment_choice alignment = {0};
     enum mt_status status =
-        mt_model_choice_alignment(session->settings, session->model, &alignment, err);
+        mt_model_choice_alignment(session->settings, &session->flags->alignment, &alignment, err);
     if (!status)
         status = mt_report_heads(session->model, session->settings, &alignment,
                                  session->flags->gold, &report, err);
@@ -478,6 +479,10 @@ int mt_cmd_inspect(int argc, char **argv)
         mt_cli_option_of_field(MT_FIELDS_OF_ATTENTION, "next_tokens", &flags.next_tokens),
         mt_cli_option_of_field(MT_FIELDS_OF_ATTENTION, "search", &flags.search),
         mt_cli_option_of_field(MT_FIELDS_OF_ATTENTION, "sentence", &flags.sentence),
+        mt_cli_option_of_field(MT_FIELDS_OF_ATTENTION, "alignment_layers", &flags.alignment.layers),
+        mt_cli_option_of_field(MT_FIELDS_OF_ATTENTION, "alignment_heads", &flags.alignment.heads),
+        mt_cli_option_of_field(MT_FIELDS_OF_ATTENTION, "alignment_mode", &flags.alignment.mode),
+        mt_cli_option_of_field(MT_FIELDS_OF_ATTENTION, "alignment_shift", &flags.alignment.shift),
         {.name = "decimals",
          .value_name = "N",
          .integer = &flags.decimals,

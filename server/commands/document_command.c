@@ -156,7 +156,7 @@ static enum mt_status translate(const struct mt_document_command *command,
     bool is_made = false;
     enum mt_status status = mt_document_translation_create(document, &translation, err);
     if (!status)
-        status = mt_document_translation_begin_step(translation, &step, err);
+        mt_document_translation_begin_step(translation, &step);
     while (!status && !is_made)
         status = translate_window(command, translation, &sentences, &is_made, err);
     if (!status)

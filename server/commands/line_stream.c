@@ -132,10 +132,8 @@ static enum mt_status create_passage(struct stream *stream, struct line *line, c
         .repairs_numbers = options->service->settings->repair_numbers,
     };
     struct mt_coded coded = {0};
-    enum mt_status status =
-        mt_alignment_trace_begin(&line->trace, options->service, options->loaded, &traced, err);
-    if (!status)
-        status = mt_read_plain(line->text, length, NULL, &coded, err);
+    mt_alignment_trace_begin(&line->trace, options->service, options->loaded, &traced);
+    enum mt_status status = mt_read_plain(line->text, length, NULL, &coded, err);
     if (status)
         mt_coded_finish(&coded);
     else

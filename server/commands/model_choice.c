@@ -6,7 +6,6 @@
 #include "model/model.h"
 #include "model/tokenizer/tokenizer.h"
 #include "server/commands/cli.h"
-#include "server/models/model_alignment.h"
 #include "server/models/model_profile.h"
 #include "server/models/served_model.h"
 #include "server/store/hub.h"
@@ -186,19 +185,19 @@ enum mt_status mt_model_choice_direction(const struct mt_settings *settings,
     return status;
 }
 
-enum mt_status mt_model_choice_alignment(const struct mt_settings *settings, struct mt_model *model,
+enum mt_status mt_model_choice_alignment(const struct mt_settings *settings,
+                                         const struct mt_alignment_words *words,
                                          struct mt_alignment_choice *out, struct mt_error *err)
 {
-    if (*settings->alignment_layers || *settings->alignment_heads)
-        return mt_alignment_of_settings(settings, out, err);
+    if (words->layers || words->heads)
+        return mt_alignment_parse(words, out, err);
     char name[MT_HUB_NAME_BYTES];
     struct mt_model_profile profile;
     mt_model_name_of(settings->model, name);
     enum mt_status status = mt_model_profile_read(settings->model, name, &profile, err);
     if (status)
         return status;
-    const struct mt_loaded_model loaded = {.model = model, .defaults = &profile.defaults};
-    status = mt_alignment_of_model(settings, &loaded, out, err);
+    status = mt_alignment_parse(&profile.defaults.alignment, out, err);
     mt_model_profile_finish(&profile);
-    return status;
+    return status ? status : mt_alignment_parse(words, out, err);
 }

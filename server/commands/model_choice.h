@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 struct mt_alignment_choice;
+struct mt_alignment_words;
 struct mt_model;
 struct mt_settings;
 struct mt_text_direction;
@@ -50,10 +51,11 @@ MT_MUST_CHECK enum mt_status mt_model_choice_direction(const struct mt_settings 
                                                        struct mt_text_direction *out,
                                                        struct mt_error *err);
 
-/* The alignment of a command with one model: of the layers and heads that settings name, else as the
- * model's attentiond.json says. Statuses of mt_model_profile_read and mt_alignment_of_model. */
+/* The alignment of a command with one model, as the words say; where they name neither layers nor
+ * heads, of those that the model's attentiond.json names. Statuses of mt_model_profile_read and
+ * mt_alignment_parse. */
 MT_MUST_CHECK enum mt_status mt_model_choice_alignment(const struct mt_settings *settings,
-                                                       struct mt_model *model,
+                                                       const struct mt_alignment_words *words,
                                                        struct mt_alignment_choice *out,
                                                        struct mt_error *err);
 

@@ -42,9 +42,8 @@ enum mt_status mt_document_count_chars(const struct mt_document *document,
     return MT_OK;
 }
 
-enum mt_status mt_document_translation_begin_step(struct mt_document_translation *t,
-                                                  const struct mt_document_step *step,
-                                                  struct mt_error *err)
+void mt_document_translation_begin_step(struct mt_document_translation *t,
+                                        const struct mt_document_step *step)
 {
     bool is_html = t->n > 0 && mt_document_text(t->document, 0).read == mt_read_html;
     t->model = step->model->model;
@@ -63,7 +62,7 @@ enum mt_status mt_document_translation_begin_step(struct mt_document_translation
         .repairs_numbers = step->repairs_numbers,
     };
     t->reading.max_tags = (size_t)step->service->settings->max_html_tags;
-    return mt_alignment_trace_begin(&t->marks, step->service, step->model, &t->traced, err);
+    mt_alignment_trace_begin(&t->marks, step->service, step->model, &t->traced);
 }
 
 static enum mt_status make_passage(struct mt_document_translation *t, size_t index,

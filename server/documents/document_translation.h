@@ -48,11 +48,9 @@ struct mt_document_step {
     bool repairs_numbers;
 };
 
-/* Begins with the document's texts, or what the last step has made of them, for one model.
- * MT_MEMORY. */
-MT_MUST_CHECK enum mt_status
-mt_document_translation_begin_step(struct mt_document_translation *translation,
-                                   const struct mt_document_step *step, struct mt_error *err);
+/* Begins with the document's texts, or what the last step has made of them, for one model. */
+void mt_document_translation_begin_step(struct mt_document_translation *translation,
+                                        const struct mt_document_step *step);
 
 /* Takes texts apart until there are n_sentences more (SIZE_MAX: all), or *is_made: there is no
  * other. Errors of mt_passage_create. */

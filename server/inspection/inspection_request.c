@@ -52,8 +52,8 @@ enum mt_status mt_reduce_parse(const char *name, const char *text, enum mt_reduc
     return status;
 }
 
-enum mt_status mt_alignment_mode_parse(const char *name, const char *text,
-                                       enum mt_alignment_mode *out, struct mt_error *err)
+static enum mt_status parse_mode(const char *name, const char *text, enum mt_alignment_mode *out,
+                                 struct mt_error *err)
 {
     static const char *const words[] = {"mean", "max", NULL};
     size_t found = (size_t)*out;
@@ -62,8 +62,8 @@ enum mt_status mt_alignment_mode_parse(const char *name, const char *text,
     return status;
 }
 
-enum mt_status mt_alignment_shift_parse(const char *name, const char *text,
-                                        enum mt_alignment_shift *out, struct mt_error *err)
+static enum mt_status parse_shift(const char *name, const char *text, enum mt_alignment_shift *out,
+                                  struct mt_error *err)
 {
     static const char *const words[] = {"output", "input", NULL};
     size_t found = (size_t)*out;
@@ -153,21 +153,16 @@ enum mt_status mt_index_list_parse(const char *name, const char *text, struct mt
     return MT_OK;
 }
 
-enum mt_status mt_alignment_of_settings(const struct mt_settings *settings,
-                                        struct mt_alignment_choice *out, struct mt_error *err)
+enum mt_status mt_alignment_parse(const struct mt_alignment_words *words,
+                                  struct mt_alignment_choice *out, struct mt_error *err)
 {
     enum mt_status status =
-        mt_index_list_parse("alignment_layers", settings->alignment_layers, &out->layers, err);
+        mt_index_list_parse("alignment_layers", words->layers, &out->layers, err);
     if (!status)
-        status =
-            mt_index_list_parse("alignment_heads", settings->alignment_heads, &out->heads, err);
+        status = mt_index_list_parse("alignment_heads", words->heads, &out->heads, err);
     if (!status)
-        status =
-            mt_alignment_mode_parse("alignment_mode", settings->alignment_mode, &out->mode, err);
-    if (!status)
-        status = mt_alignment_shift_parse("alignment_shift", settings->alignment_shift, &out->shift,
-                                          err);
-    return status;
+        status = parse_mode("alignment_mode", words->mode, &out->mode, err);
+    return status ? status : parse_shift("alignment_shift", words->shift, &out->shift, err);
 }
 
 /* Fields -------------------------------------------------------------------------------------- */
@@ -256,11 +251,11 @@ static enum mt_status read_choice(const struct mt_params *params, const struct c
     if (!status)
         status = mt_params_string(params, names->mode, &mode, NULL, err);
     if (!status)
-        status = mt_alignment_mode_parse(names->mode, mode, &choice->mode, err);
+        status = parse_mode(names->mode, mode, &choice->mode, err);
     if (!status)
         status = mt_params_string(params, names->shift, &shift, NULL, err);
     if (!status)
-        status = mt_alignment_shift_parse(names->shift, shift, &choice->shift, err);
+        status = parse_shift(names->shift, shift, &choice->shift, err);
     return status;
 }
 

@@ -25,7 +25,7 @@ MT_MUST_CHECK enum mt_status mt_inspection_request_read(const struct mt_params *
                                                         struct mt_inspection_request *request,
                                                         struct mt_error *err);
 
-/* From words, as on the command line and in the settings. name is for messages. NULL and "" leave
+/* From words, as on the command line. name is for messages. NULL and "" leave
  * *out alone. */
 MT_MUST_CHECK enum mt_status mt_index_list_parse(const char *name, const char *text,
                                                  struct mt_index_list *out, struct mt_error *err);
@@ -33,17 +33,16 @@ MT_MUST_CHECK enum mt_status mt_trace_kinds_parse(const char *name, const char *
                                                   struct mt_error *err);
 MT_MUST_CHECK enum mt_status mt_reduce_parse(const char *name, const char *text,
                                              enum mt_reduce *out, struct mt_error *err);
-MT_MUST_CHECK enum mt_status mt_alignment_mode_parse(const char *name, const char *text,
-                                                     enum mt_alignment_mode *out,
-                                                     struct mt_error *err);
-MT_MUST_CHECK enum mt_status mt_alignment_shift_parse(const char *name, const char *text,
-                                                      enum mt_alignment_shift *out,
-                                                      struct mt_error *err);
 
-/* The choice that the settings make for this model. Empty settings leave *out alone. */
-MT_MUST_CHECK enum mt_status mt_alignment_of_settings(const struct mt_settings *settings,
-                                                      struct mt_alignment_choice *out,
-                                                      struct mt_error *err);
+/* How an alignment is made, in words: a model's attentiond.json, flags. NULL and "": it says nothing
+ * of that. */
+struct mt_alignment_words {
+    const char *layers, *heads, *mode, *shift;
+};
+/* What the words do not say stays in *out. */
+MT_MUST_CHECK enum mt_status mt_alignment_parse(const struct mt_alignment_words *words,
+                                                struct mt_alignment_choice *out,
+                                                struct mt_error *err);
 
 /* Kinds for a request that names none: cross where other fields speak of tensors. */
 void mt_inspection_default_kinds(struct mt_inspection_options *options);

@@ -6,22 +6,13 @@
 #include "server/models/model_profile.h"
 
 enum mt_status mt_model_defaults_check(const struct mt_model_defaults *defaults,
-                                       const struct mt_model *model, struct mt_error *err)
+                                       const struct mt_model *model,
+                                       struct mt_alignment_choice *out, struct mt_error *err)
 {
     const struct mt_inspection_model shape = mt_inspection_describe_model(model, NULL, NULL, NULL);
     size_t max_positions = mt_model_hparams(model)->max_positions;
     struct mt_inspection_options options = {0};
-    enum mt_status status = mt_index_list_parse("alignment_layers", defaults->alignment_layers,
-                                                &options.alignment.layers, err);
-    if (!status)
-        status = mt_index_list_parse("alignment_heads", defaults->alignment_heads,
-                                     &options.alignment.heads, err);
-    if (!status)
-        status = mt_alignment_mode_parse("alignment_mode", defaults->alignment_mode,
-                                         &options.alignment.mode, err);
-    if (!status)
-        status = mt_alignment_shift_parse("alignment_shift", defaults->alignment_shift,
-                                          &options.alignment.shift, err);
+    enum mt_status status = mt_alignment_parse(&defaults->alignment, &options.alignment, err);
     if (!status)
         status = mt_inspection_check(&shape, &options, err);
     if (!status && defaults->max_decoding_length > max_positions)
@@ -30,6 +21,7 @@ enum mt_status mt_model_defaults_check(const struct mt_model_defaults *defaults,
                     defaults->max_decoding_length, max_positions);
     if (status)
         return mt_fail_in(err, status, MT_MODEL_DEFAULTS_FILE);
+    *out = options.alignment;
     return MT_OK;
 }
 
@@ -37,6 +29,7 @@ enum mt_status mt_model_files_check(const char *path, const char *name,
                                     const struct mt_model_options *options, struct mt_error *err)
 {
     struct mt_model_options checking = *options;
+    struct mt_alignment_choice alignment;
     struct mt_model_profile profile;
     struct mt_model *model = NULL;
     checking.checks_only = true;
@@ -45,7 +38,7 @@ enum mt_status mt_model_files_check(const char *path, const char *name,
         return status;
     status = mt_model_open(path, &checking, &model, err);
     if (!status)
-        status = mt_model_defaults_check(&profile.defaults, model, err);
+        status = mt_model_defaults_check(&profile.defaults, model, &alignment, err);
     mt_model_close(model);
     mt_model_profile_finish(&profile);
     return status;

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 
+struct mt_alignment_choice;
 struct mt_model;
 struct mt_model_defaults;
 struct mt_model_options;
@@ -20,9 +21,11 @@ MT_MUST_CHECK enum mt_status mt_model_files_check(const char *path, const char *
                                                   const struct mt_model_options *options,
                                                   struct mt_error *err);
 
-/* Whether what attentiond.json says is something that this model can do. MT_INVALID. */
+/* Whether what attentiond.json says is something that this model can do, and the alignment that it
+ * names: the default one where it names none. MT_INVALID. */
 MT_MUST_CHECK enum mt_status mt_model_defaults_check(const struct mt_model_defaults *defaults,
                                                      const struct mt_model *model,
+                                                     struct mt_alignment_choice *out,
                                                      struct mt_error *err);
 
 #endif

@@ -119,7 +119,7 @@ static enum mt_status read_size(const cJSON *root, const char *key, int64_t high
     return status;
 }
 
-/* "0,1", or [0, 1]: as the settings say it. */
+/* "0,1", or [0, 1], which becomes that. */
 static enum mt_status read_indices(const cJSON *root, const char *key, struct mt_arena *arena,
                                    const char **out, struct mt_error *err)
 {
@@ -180,10 +180,10 @@ static enum mt_status read_members(const cJSON *root, struct mt_arena *arena,
                             &out->max_decoding_length, err)) ||
         (status = mt_json_get_number(root, "max_length_factor", 0, MAX_LENGTH_FACTOR,
                                      &out->max_length_factor, NULL, err)) ||
-        (status = read_indices(root, "alignment_layers", arena, &out->alignment_layers, err)) ||
-        (status = read_indices(root, "alignment_heads", arena, &out->alignment_heads, err)) ||
-        (status = read_word(root, "alignment_mode", arena, &out->alignment_mode, err)) ||
-        (status = read_word(root, "alignment_shift", arena, &out->alignment_shift, err)) ||
+        (status = read_indices(root, "alignment_layers", arena, &out->alignment.layers, err)) ||
+        (status = read_indices(root, "alignment_heads", arena, &out->alignment.heads, err)) ||
+        (status = read_word(root, "alignment_mode", arena, &out->alignment.mode, err)) ||
+        (status = read_word(root, "alignment_shift", arena, &out->alignment.shift, err)) ||
         (status = mt_json_get_bool(root, "preload", &out->preload, NULL, err)))
         return status;
     return mt_json_get_number(root, "quality", -MAX_QUALITY, MAX_QUALITY, &out->quality,

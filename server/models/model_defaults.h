@@ -21,6 +21,7 @@
 #define MT_SERVER_MODELS_MODEL_DEFAULTS_H
 
 #include "base/arena.h"
+#include "server/inspection/inspection_request.h"
 #include "server/text/language.h"
 
 #include <stdbool.h>
@@ -41,8 +42,7 @@ struct mt_model_defaults {
     double length_penalty;      /* < 0: not said */
     size_t max_decoding_length; /* 0: not said */
     double max_length_factor;   /* < 0: not said */
-    /* As the settings of the same names; NULL: not said. */
-    const char *alignment_layers, *alignment_heads, *alignment_mode, *alignment_shift;
+    struct mt_alignment_words alignment;
     bool preload;   /* load it before anybody asks */
     double quality; /* of two ways to translate, the one with the higher sum is taken; 0, and
                        MT_GENERAL_QUALITY for a model of many languages */

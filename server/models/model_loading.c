@@ -42,7 +42,7 @@ static enum mt_status begin(struct mt_served_model *served, struct mt_error *err
     if (!status)
         status = check_languages(served, err);
     if (!status)
-        status = mt_model_defaults_check(&served->defaults, served->model, err);
+        status = mt_model_defaults_check(&served->defaults, served->model, &loaded->alignment, err);
     if (status)
         return status;
     loaded->model = served->model;

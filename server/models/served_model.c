@@ -58,14 +58,14 @@ static enum mt_status copy_defaults(struct mt_served_model *served,
                            &to->target_langs, err);
     if (!status)
         status = copy_list(served->arena, from->aliases, from->n_aliases, &to->aliases, err);
-    if (!status && from->alignment_layers)
-        status = copy(served->arena, from->alignment_layers, &to->alignment_layers, err);
-    if (!status && from->alignment_heads)
-        status = copy(served->arena, from->alignment_heads, &to->alignment_heads, err);
-    if (!status && from->alignment_mode)
-        status = copy(served->arena, from->alignment_mode, &to->alignment_mode, err);
-    if (!status && from->alignment_shift)
-        status = copy(served->arena, from->alignment_shift, &to->alignment_shift, err);
+    if (!status && from->alignment.layers)
+        status = copy(served->arena, from->alignment.layers, &to->alignment.layers, err);
+    if (!status && from->alignment.heads)
+        status = copy(served->arena, from->alignment.heads, &to->alignment.heads, err);
+    if (!status && from->alignment.mode)
+        status = copy(served->arena, from->alignment.mode, &to->alignment.mode, err);
+    if (!status && from->alignment.shift)
+        status = copy(served->arena, from->alignment.shift, &to->alignment.shift, err);
     return status;
 }
 

@@ -81,6 +81,7 @@ struct mt_loaded_model {
      * route that led here tells (struct mt_model_route_step in catalog.h). */
     char source_lang[MT_LANGUAGE_BYTES], target_lang[MT_LANGUAGE_BYTES];
     const struct mt_model_defaults *defaults;
+    struct mt_alignment_choice alignment; /* as attentiond.json says */
 };
 
 /* NULL unless it is ready. Each one needs a let_go. The generation in whose catalog the model was

@@ -4,23 +4,18 @@
 #include "config/settings.h"
 #include "server/passages/budget.h"
 #include "server/inspection/inspection_request.h"
-#include "server/models/model_alignment.h"
 #include "server/inspection/inspection_translation.h"
 #include "server/models/served_model.h"
 #include "server/text/translation.h"
 #include "server/inspection/word_links.h"
 
-enum mt_status mt_alignment_trace_begin(struct mt_alignment_trace *trace,
-                                        const struct mt_service *service,
-                                        const struct mt_loaded_model *model,
-                                        struct mt_translation_options *options,
-                                        struct mt_error *err)
+void mt_alignment_trace_begin(struct mt_alignment_trace *trace, const struct mt_service *service,
+                              const struct mt_loaded_model *model,
+                              struct mt_translation_options *options)
 {
-    *trace = (struct mt_alignment_trace){.service = service, .model = model};
-    enum mt_status status =
-        mt_alignment_of_model(service->settings, model, &trace->options.alignment, err);
+    *trace = (struct mt_alignment_trace){
+        .service = service, .model = model, .options.alignment = model->alignment};
     mt_inspection_require(&trace->options, &options->decoding);
-    return status;
 }
 
 enum mt_status mt_alignment_trace_reserve(struct mt_alignment_trace *trace,

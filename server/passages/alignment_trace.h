@@ -28,11 +28,9 @@ struct mt_alignment_trace {
 
 /* Sets what translations have to be created with. Of service, settings and attention_budget are
  * used; both are borrowed until finish. */
-MT_MUST_CHECK enum mt_status mt_alignment_trace_begin(struct mt_alignment_trace *trace,
-                                                      const struct mt_service *service,
-                                                      const struct mt_loaded_model *model,
-                                                      struct mt_translation_options *options,
-                                                      struct mt_error *err);
+void mt_alignment_trace_begin(struct mt_alignment_trace *trace, const struct mt_service *service,
+                              const struct mt_loaded_model *model,
+                              struct mt_translation_options *options);
 
 /* translation NULL: nothing to reserve. MT_LIMIT: all translations together need more than the setting max_attention_values. MT_BUSY:
  * other requests hold the memory. */

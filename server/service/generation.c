@@ -8,8 +8,6 @@
 #include "server/engine/engine.h"
 #include "server/service/file_names.h"
 #include "server/service/service.h"
-#include "server/inspection/inspection_request.h"
-#include "server/inspection/inspection_translation.h"
 #include "server/service/keys.h"
 #include "server/service/memory_plan.h"
 #include "server/models/model_host.h"
@@ -46,18 +44,6 @@ static void describe_service(struct mt_generation *g, const struct mt_service *c
     service->keys = g->keys;
     service->tls = g->tls;
     service->pinned = g->pinned;
-}
-
-/* A wrong alignment setting is found at start, not by the first request. */
-static enum mt_status check_alignment(const struct mt_generation *g, struct mt_error *err)
-{
-    struct mt_inspection_options options = {0};
-    if (!g->pinned)
-        return mt_alignment_of_settings(&g->settings, &options.alignment, err);
-    const struct mt_inspection_model model =
-        mt_inspection_describe_model(g->pinned->model, NULL, NULL, NULL);
-    enum mt_status status = mt_alignment_of_settings(&g->settings, &options.alignment, err);
-    return status ? status : mt_inspection_check(&model, &options, err);
 }
 
 /* ---- all of it ---- */
@@ -216,8 +202,6 @@ static enum mt_status build(struct mt_generation *g, const struct mt_generation_
         status = open_catalog(g, options, err);
     if (!status)
         status = load_pinned(g, options, err);
-    if (!status)
-        status = check_alignment(g, err);
     if (!status)
         status = plan_memory(g, err);
     if (status)

@@ -74,7 +74,7 @@ class Help(Case):
                 self.assertIn("\n  --config FILE\n", page)
                 self.assertRegex(page, "\nExit status: 0 .* 1 .* 2 ")
                 self.assertLessEqual(max(map(len, page.splitlines())), 100)
-                self.assertLessEqual(len(page.splitlines()), 100)  # inspect has many flags of its own
+                self.assertLessEqual(len(page.splitlines()), 105)  # inspect has many flags of its own
                 self.assertEqual(page, run("help", verb).stdout.decode())
                 self.assertEqual(page, run(verb, "-h").stdout.decode())
 
@@ -197,7 +197,7 @@ class Settings(Case):
              ["serve", "--models-directory", "a", "--models-directory=b"]),
             (f"--cors-origins is given twice; {several}", ["serve", "--cors-origins", "http://a", "--cors-origins", "http://b"]),
             (f"--trust-forwarded-for is given twice; {several}", ["serve", "--trust-forwarded-for=10.0.0.1", "--trust-forwarded-for=10.0.0.2"]),
-            (f"--alignment-heads is given twice; {several}", ["serve", "--alignment-heads", 0, "--alignment-heads", 1]),
+            (f"--alignment-heads is given twice; {several}", ["inspect", "--alignment-heads", 0, "--alignment-heads", 1]),
             (f"--kinds is given twice; {several}", ["inspect", "--kinds", "cross", "--kinds", "encoder", "Hello."]),
             (f"--target-vocabulary is given twice; {several}", ["import", "a", "b", "--target-vocabulary", "x", "--target-vocabulary", "y"]),
         ]:
@@ -295,8 +295,6 @@ class Settings(Case):
             (USAGE, "memory_limit is 0 MiB, but these settings may come to need", ["--memory-limit", 1000]),
             (FAILED, "beam_size: expected at most max_batch_rows \\(2\\), found 8",
              ["--beam-size", 8, "--max-batch-rows", 2]),
-            (USAGE, "alignment: layer 99", ["--alignment-layers", 99]),
-            (USAGE, 'alignment_heads: found "x"', ["--alignment-heads", "x"]),
             (USAGE, 'public_url is "here"', ["--public-url", "here"]),
             (USAGE, 'trust_forwarded_for has "proxy"', ["--trust-forwarded-for", "proxy"]),
             (USAGE, f"models_directory: {TEST_MODEL} is a model itself, .*--model {TEST_MODEL} serves this one",

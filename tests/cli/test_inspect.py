@@ -523,8 +523,8 @@ class Refusals(unittest.TestCase):
                 (r"layer 3: cross attention has 3 layers", "--kinds", "cross", "--layers", "3"),
                 (r"head -9", "--kinds", "cross", "--heads", "-9"),
                 (r"alignment: layer 8", "--alignment-layers", "8"),
-                (r"--alignment-mode", "--alignment-mode", "median"),
-                (r"--alignment-shift", "--alignment-shift", "left"),
+                (r"alignment_mode: found \"median\"", "--alignment-mode", "median"),
+                (r"alignment_shift: found \"left\"", "--alignment-shift", "left"),
                 (r"--out x.gif: the name ends in no format", "--out", "x.gif"),
                 (r"reduce: format bertviz", "--format", "bertviz", "--reduce", "all"),
                 (r"sentence: found 4, but the text has 1 sentences", "--format", "json", "--sentence", "4")):

@@ -599,20 +599,5 @@ class WordLinks(Case):
         self.assertEqual(self.translate("Hello.").status, 200)
 
 
-class Settings(unittest.TestCase):
-    def test_the_alignment_of_the_settings_is_the_default(self):
-        with Daemon("--alignment-layers", "-1", "--alignment-heads", "3,6") as daemon:
-            body = json.dumps({"q": TEXT})
-            reply = daemon.request("POST", "/attention", body.encode(),
-                                   headers={"Content-Type": "application/json"})
-            alignment = reply.json["sentences"][0]["alignment"]
-            self.assertEqual((alignment["layers"], alignment["heads"]), ([2], [3, 6]))
-
-    def test_a_wrong_alignment_is_found_at_start(self):
-        result = run("serve", "--model", Daemon().model, "--port", "0", "--alignment-layers", "7")
-        self.assertNotEqual(result.returncode, 0)
-        self.assertIn("alignment: layer 7: cross attention has 3 layers", result.stderr)
-
-
 if __name__ == "__main__":
     unittest.main()

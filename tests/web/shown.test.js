@@ -16,7 +16,7 @@ const N_LONG = 187;
 
 const [browser, ...daemons] = await Promise.all([
     launch(), Daemon.start(), Daemon.start("--model", bundled("en-ja")), Daemon.start("--source-lang", "en", "--target-lang", "he"), Daemon.start("--max-text-chars", "200"),
-    Daemon.start("--alignment-layers", "1", "--alignment-heads", "3"),
+    Daemon.start("--model", bundled("en-de")), // whose attentiond.json names layer 0 and head 7
 ]);
 const [daemon, japanese, hebrew, guarded, aligned] = daemons;
 process.on("exit", () => daemons.forEach((one) => one.process.kill("SIGKILL")));
@@ -107,11 +107,11 @@ describe("what belongs to the text that is there", () => {
         await visit.open({q: STATION});
         await visit.linked();
         const {alignment} = (await aligned.attention({q: STATION})).sentences[0];
-        assert.deepEqual([alignment.layers, alignment.heads], [[1], [3]]);
+        assert.deepEqual([alignment.layers, alignment.heads], [[0], [7]]);
         await page.check("#kind [value=cross]");
-        await eventually(async () => assert.deepEqual([await page.inputValue("#layer"), await page.inputValue("#head")], ["1", "3"]));
+        await eventually(async () => assert.deepEqual([await page.inputValue("#layer"), await page.inputValue("#head")], ["0", "7"]));
         await page.click("#open-why");
-        await page.waitForSelector(".moment[data-at='translation 6 0 1 3']");
+        await page.waitForSelector(".moment[data-at^='translation '][data-at$=' 0 0 7']");
         await page.check("#kind [value=encoder]");
         await eventually(async () => assert.deepEqual([await page.inputValue("#layer"), await page.inputValue("#head")], ["0", "mean"]));
     }, {on: aligned});

@@ -435,10 +435,10 @@ START_TEST(a_directory_says_how_it_wants_to_be_used)
     ck_assert_double_eq(full->length_penalty, 1.5);
     ck_assert_uint_eq(full->max_decoding_length, 99);
     ck_assert_double_eq(full->max_length_factor, 2.5);
-    ck_assert_str_eq(full->alignment_layers, "2,3");
-    ck_assert_str_eq(full->alignment_heads, "0,-1");
-    ck_assert_str_eq(full->alignment_mode, "max");
-    ck_assert_str_eq(full->alignment_shift, "input");
+    ck_assert_str_eq(full->alignment.layers, "2,3");
+    ck_assert_str_eq(full->alignment.heads, "0,-1");
+    ck_assert_str_eq(full->alignment.mode, "max");
+    ck_assert_str_eq(full->alignment.shift, "input");
     ck_assert(full->preload);
     ck_assert_double_eq(full->quality, 2.5);
     const struct mt_model_defaults *silent = info_of("silent")->defaults;
@@ -446,7 +446,7 @@ START_TEST(a_directory_says_how_it_wants_to_be_used)
     ck_assert_double_lt(silent->length_penalty, 0);
     ck_assert_double_lt(silent->max_length_factor, 0);
     ck_assert_uint_eq(silent->n_aliases, 0);
-    ck_assert_ptr_null(silent->alignment_heads);
+    ck_assert_ptr_null(silent->alignment.heads);
 }
 END_TEST
 

@@ -76,7 +76,8 @@ struct mt_text translate(const struct way *way, const struct mt_text *text)
     struct mt_coded coded;
     struct mt_text out = {0};
     struct mt_error err = {0};
-    enum mt_status status = mt_alignment_trace_begin(&trace, &service, &loaded, &traced, &err);
+    enum mt_status status = MT_OK;
+    mt_alignment_trace_begin(&trace, &service, &loaded, &traced);
     const struct mt_passage_options options = {.plain = &plain,
                                                .traced = &traced,
                                                .trace = &trace,
