@@ -464,19 +464,6 @@ const struct mt_setting mt_rows_daemon[] = {
     },
     {
         .section = "Access",
-        FIELD(max_metered_addresses),
-        .value_name = "N",
-        .type = MT_SETTING_INTEGER,
-        .low = 1,
-        .high = 16777216,
-        .default_number = 32768,
-        .verbs = DAEMON,
-        .is_fixed = true,
-        .doc = "Addresses whose requests are remembered; beyond, the one that has been quiet for "
-               "longest is forgotten. Each takes 88 bytes, once it has been seen.",
-    },
-    {
-        .section = "Access",
         FIELD(max_client_connections),
         .value_name = "N",
         .type = MT_SETTING_INTEGER,

@@ -80,8 +80,9 @@ const struct mt_setting mt_rows_engine[] = {
         .default_string = "auto",
         .verbs = ENGINE,
         .doc = "Instruction set of the inner loops. auto takes the fastest that the CPU has, and "
-               "openblas, the library, where it has none of them; the others are for comparisons. "
-               "The answers are the same, bit for bit, but for openblas with precision fp32, whose "
+               "openblas, the library, where it has none of them; the others are for comparisons, "
+               "and for finding out whether one of them is at fault. The answers are the same, bit "
+               "for bit, but for openblas with precision fp32, whose "
                "last digits depend on the processor.",
     },
     {
@@ -283,18 +284,6 @@ const struct mt_setting mt_rows_engine[] = {
             "sentence takes some 500 bytes, or 10 KiB and more where its alignment is needed. 0: "
             "none are "
             "kept.",
-    },
-    {
-        .section = "Batch and queue",
-        FIELD(encode_tokens),
-        .value_name = "N",
-        .type = MT_SETTING_INTEGER,
-        .low = 1,
-        .high = 65536,
-        .default_number = 512,
-        .verbs = ENGINE,
-        .doc = "Source tokens that one encoder pass takes in, never less than the model's longest "
-               "sentence. Sentences in flight stand still meanwhile, so it bounds how long.",
     },
     {
         .section = "Decoding defaults",

@@ -78,17 +78,15 @@ struct mt_settings {
     bool key_required;
     int64_t requests_per_minute, requests_per_hour, requests_per_day; /* 0: any */
     int64_t chars_per_day, max_limit_violations;                      /* 0: any */
-    int64_t max_metered_addresses;
-    int64_t max_client_connections, max_client_sentences; /* 0: chosen */
-    char *admin_socket;                                   /* "": none */
-    char *metrics_token;                                  /* "": none */
-    char *trust_forwarded_for;                            /* addresses and networks of proxies */
+    int64_t max_client_connections, max_client_sentences;             /* 0: chosen */
+    char *admin_socket;                                               /* "": none */
+    char *metrics_token;                                              /* "": none */
+    char *trust_forwarded_for; /* addresses and networks of proxies */
     /* threads */
     int64_t workers, threads_per_worker, text_threads; /* 0: chosen for the machine */
     /* batch and queue */
     int64_t max_batch_rows;
     int64_t max_queued_sentences;
-    int64_t encode_tokens;
     int64_t cache_bytes; /* of sentences that were decoded before; 0: none */
     /* request limits */
     int64_t max_text_chars, max_batch_texts, max_html_tags, max_glossary_terms;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define DEFAULT_ROWS 64
+/* Sentences in flight stand still for an encoder pass: this bounds how long. */
 #define DEFAULT_ENCODE_TOKENS 512
 /* Of a sentence, where the model has a shortlist. */
 #define USUAL_CANDIDATES 1024

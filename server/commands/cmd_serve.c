@@ -183,7 +183,7 @@ static enum mt_status create_meters(struct server *server, const struct mt_setti
                                              &server->proxies, err);
     if (status)
         return status;
-    return mt_meters_create((size_t)settings->max_metered_addresses, &server->meters, err);
+    return mt_meters_create(MT_MAX_METERED_ADDRESSES, &server->meters, err);
 }
 
 static enum mt_status create_http(struct server *server, const struct mt_settings *settings,

@@ -106,7 +106,6 @@ static struct mt_engine_options engine_options(const struct mt_settings *setting
         .n_workers = (size_t)settings->workers,
         .threads_per_worker = (size_t)settings->threads_per_worker,
         .max_batch_rows = mt_size_max((size_t)n_rows, n_beams),
-        .encode_tokens = (size_t)settings->encode_tokens,
     };
 }
 

@@ -126,7 +126,6 @@ enum mt_status mt_engine_create(const struct mt_engine_options *options, struct 
     choose_threads(engine, options);
     engine->max_rows = options->max_batch_rows ? options->max_batch_rows : DEFAULT_MAX_BATCH_ROWS;
     engine->idle_ns = (options->idle_ms ? options->idle_ms : DEFAULT_IDLE_MS) * NS_PER_MS;
-    engine->encode_tokens = options->encode_tokens;
     engine->max_queued_sentences = options->max_queued_sentences ? options->max_queued_sentences
                                                                  : DEFAULT_MAX_QUEUED_SENTENCES;
     pthread_mutex_init(&engine->mutex, NULL);
@@ -329,7 +328,6 @@ static enum mt_status make_places(struct mt_lane *lane, const struct mt_model *m
         place->lane = lane;
         const struct mt_batch_options options = {
             .max_rows = engine->max_rows,
-            .encode_tokens = engine->encode_tokens,
             .team = engine->workers[i].team,
             .scratch = &engine->workers[i].scratch,
         };

@@ -46,7 +46,6 @@ struct mt_engine_options {
     size_t n_spare_workers;      /* beside n_workers; default: where n_workers is not given, what
                                     makes one worker for each thread, else none */
     size_t max_batch_rows;       /* rows of one step of a worker, for one model; default 64 */
-    size_t encode_tokens;        /* source tokens of one encoder pass; default 512 */
     size_t max_queued_sentences; /* waiting, in flight not counted; default 4096 */
     /* Jobs with n_continued that may wait beyond them; one for each request that there can be at
      * once, and none is ever refused for lack of room. Default 0. */

@@ -104,7 +104,7 @@ struct mt_engine_worker {
 
 struct mt_engine {
     size_t n_main_workers; /* the first; the others are spare */
-    size_t n_workers, threads_per_worker, max_rows, encode_tokens, max_queued_sentences;
+    size_t n_workers, threads_per_worker, max_rows, max_queued_sentences;
     int64_t idle_ns;
     struct mt_engine_worker *workers;
     atomic_size_t reserved_bytes; /* of all lanes */

@@ -54,7 +54,6 @@ static struct mt_engine_options engine_options(const struct mt_settings *setting
         .n_workers = (size_t)settings->workers,
         .threads_per_worker = (size_t)settings->threads_per_worker,
         .max_batch_rows = (size_t)settings->max_batch_rows,
-        .encode_tokens = (size_t)settings->encode_tokens,
         .max_queued_sentences = (size_t)settings->max_queued_sentences,
         .max_continued_jobs = (size_t)settings->max_connections,
         .late_ms = settings->request_timeout_ms / 2,

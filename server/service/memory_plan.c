@@ -175,7 +175,7 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
                 [MT_MEMORY_GLOSSARIES] =
                     settings->data_directory[0] != '\0' ? MT_MAX_READY_BYTES : 0,
                 [MT_MEMORY_PROGRAM] =
-                    PROGRAM_BYTES + mt_meters_bytes((size_t)settings->max_metered_addresses),
+                    PROGRAM_BYTES + mt_meters_bytes(MT_MAX_METERED_ADDRESSES),
             },
         .mapped_bytes = pinned ? mt_model_mapped_bytes(pinned->model) : 0,
     };

@@ -8,6 +8,10 @@
 
 #include "server/http/limiter.h"
 
+/* Addresses whose requests are remembered; beyond, the one that has been quiet for longest is
+ * forgotten. They take 2.8 MiB. */
+#define MT_MAX_METERED_ADDRESSES 32768
+
 /* The levels of all clients; they outlive reloads. */
 struct mt_meters {
     struct mt_limiter *addresses;

@@ -264,7 +264,7 @@ describe("Japanese", () => {
         await page.click("#health .send");
         await page.waitForSelector("#health .verdict");
         await page.$$eval("pre", (all) => all.forEach((one) => one.setAttribute("translate", "no")));
-        await eventually(async () => assert.match(await page.textContent("#health .verdict"), /^200 OK（\d+ ms、application\/json）$/));
+        await eventually(async () => assert.match(await page.textContent("#health .verdict"), /^200 OK（[\d,]+ ms、application\/json）$/));
         await page.$$eval("#health .verdict", (all) => all.forEach((one) => one.replaceChildren()));
         await page.evaluate(() => document.querySelector("#status").replaceChildren());
         await isClean("an answer");
