@@ -26,7 +26,7 @@
 /* Between two runs: longer than what a worker does between two steps. */
 #define NEXT_RUN_SPIN_NS 60000
 
-/* The same of a member that was roused: about what comes before its run. */
+/* The same of a member that was woken: about what comes before its run. */
 #define ROUSED_SPIN_NS 150000
 
 /* Within a run: longer than the gap between two operations of a layer; then it is held up by a member
@@ -302,7 +302,7 @@ int64_t mt_team_held_up_ns(const struct mt_team *team)
     return team ? atomic_load_explicit(&team->held_up_ns, memory_order_relaxed) : 0;
 }
 
-void mt_team_rouse(struct mt_team *team)
+void mt_team_wake_up(struct mt_team *team)
 {
     if (mt_team_width(team) > 1)
         wake_members(team, 0);

@@ -47,7 +47,7 @@ int64_t mt_team_held_up_ns(const struct mt_team *team);
 
 /* A run follows within some hundred microseconds: members that sleep wake up now, and spin that long
  * at most. By the caller of mt_team_run. Takes NULL. */
-void mt_team_rouse(struct mt_team *team);
+void mt_team_wake_up(struct mt_team *team);
 
 /* Calls work(context, member, n_members) once for each member 0..n_members-1 that takes part,
  * concurrently, and returns when all have returned. What they wrote is visible to the caller. NULL

@@ -40,7 +40,7 @@ struct mt_batch {
     size_t n_sentences;
     size_t n_reserved_rows;  /* rows that the sentences in flight may need */
     size_t n_waiting_tokens; /* of the next encoder pass */
-    size_t n_brief_tokens;   /* of these, those of brief sentences */
+    size_t n_short_tokens;   /* of these, those of short sentences */
 
     /* The pass being made. */
     struct mt_encoder_input *inputs; /* [max_rows] */
@@ -49,7 +49,7 @@ struct mt_batch {
     struct mt_row_output *row_outputs; /* [max_rows]: outputs of rows that read given tokens */
     struct mt_scored_token *row_tops;  /* [max_rows, MT_MAX_TOP] */
     size_t n_rows;
-    bool is_for_brief; /* it takes no others */
+    bool is_for_short; /* it takes no others */
 
     /* How it is shared: each sentence's rows, and where the members' parts begin. */
     size_t *sentence_rows; /* [max_rows] */
@@ -229,10 +229,10 @@ static size_t encode_budget(const struct mt_batch *b)
     return tokens < (double)b->options.encode_tokens ? (size_t)tokens : b->options.encode_tokens;
 }
 
-/* What is not brief does not hold up what is. */
+/* Sentences of long jobs do not hold up those of short ones. */
 static bool may_be_encoded(const struct mt_batch *b, const struct mt_sentence *s)
 {
-    size_t n_waiting = s->is_brief ? b->n_brief_tokens : b->n_waiting_tokens;
+    size_t n_waiting = s->is_short ? b->n_short_tokens : b->n_waiting_tokens;
     return b->n_waiting_tokens == 0 ||
            ((n_waiting == 0 || n_waiting + s->n_source <= encode_budget(b)) &&
             b->n_waiting_tokens + s->n_source <= b->options.encode_tokens);
@@ -254,7 +254,7 @@ bool mt_batch_admit(struct mt_batch *b, struct mt_sentence *s)
         mt_sentence_table(s, 0)[i] = s->self_slots[0];
     b->n_reserved_rows += s->n_beams;
     b->n_waiting_tokens += s->n_source;
-    b->n_brief_tokens += s->is_brief ? s->n_source : 0;
+    b->n_short_tokens += s->is_short ? s->n_source : 0;
     b->n_sentences++;
     MT_LIST_APPEND(&b->waiting, s);
     return true;
@@ -280,7 +280,7 @@ static void end_sentence(struct mt_batch *b, struct mt_sentence *s)
 static void count_out_of_waiting(struct mt_batch *b, const struct mt_sentence *s)
 {
     b->n_waiting_tokens -= s->n_source;
-    b->n_brief_tokens -= s->is_brief ? s->n_source : 0;
+    b->n_short_tokens -= s->is_short ? s->n_source : 0;
 }
 
 void mt_batch_cancel(struct mt_batch *b, struct mt_sentence *s)
@@ -315,7 +315,7 @@ static void keep_columns(struct mt_batch *b, struct mt_sentence *s)
 
 static bool takes(const struct mt_batch *b, const struct mt_sentence *s)
 {
-    return s->is_brief || !b->is_for_brief;
+    return s->is_short || !b->is_for_short;
 }
 
 /* Returns how many tokens they are. */
@@ -609,7 +609,7 @@ static void step(struct mt_batch *batch)
         batch->stats.n_steps++;
         batch->stats.n_step_rows += batch->n_rows;
         take_rows(batch);
-        if (!batch->is_for_brief)
+        if (!batch->is_for_short)
             average(&batch->step_seconds, now_seconds() - encoded);
     }
     batch->stats.encode_seconds += encoded - start;
@@ -618,13 +618,13 @@ static void step(struct mt_batch *batch)
 
 void mt_batch_step(struct mt_batch *batch)
 {
-    batch->is_for_brief = false;
+    batch->is_for_short = false;
     step(batch);
 }
 
-void mt_batch_step_brief(struct mt_batch *batch)
+void mt_batch_step_short(struct mt_batch *batch)
 {
-    batch->is_for_brief = true;
+    batch->is_for_short = true;
     step(batch);
 }
 

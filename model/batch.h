@@ -61,9 +61,9 @@ bool mt_batch_admit(struct mt_batch *batch, struct mt_sentence *sentence);
  * nothing when empty. */
 void mt_batch_step(struct mt_batch *batch);
 
-/* The same for those sentences alone that mt_sentence_set_brief was called for, which takes less
+/* The same for those sentences alone that mt_sentence_set_short was called for, which takes less
  * time where they are few. Nobody gets anything else by it, only some earlier and others later. */
-void mt_batch_step_brief(struct mt_batch *batch);
+void mt_batch_step_short(struct mt_batch *batch);
 
 /* A sentence that has ended, or NULL. It belongs to the caller again. */
 struct mt_sentence *mt_batch_take_finished(struct mt_batch *batch);

@@ -423,9 +423,9 @@ void *mt_sentence_user(const struct mt_sentence *sentence)
     return sentence->user;
 }
 
-void mt_sentence_set_brief(struct mt_sentence *sentence)
+void mt_sentence_set_short(struct mt_sentence *sentence)
 {
-    sentence->is_brief = true;
+    sentence->is_short = true;
 }
 
 size_t mt_sentence_n_source(const struct mt_sentence *sentence)

@@ -100,8 +100,8 @@ void mt_sentence_destroy(struct mt_sentence *sentence);
 void mt_sentence_set_user(struct mt_sentence *sentence, void *user);
 void *mt_sentence_user(const struct mt_sentence *sentence);
 
-/* It is to end soon: mt_batch_step_brief takes it, too. Not while a batch has it. */
-void mt_sentence_set_brief(struct mt_sentence *sentence);
+/* It is to end soon: mt_batch_step_short takes it, too. Not while a batch has it. */
+void mt_sentence_set_short(struct mt_sentence *sentence);
 
 size_t mt_sentence_n_source(const struct mt_sentence *sentence);
 /* Rows of a decoder step that it takes at most: its beam size. */

@@ -70,7 +70,7 @@ struct mt_sentence {
 
     /* The batch's part. */
     enum mt_phase phase;
-    bool is_brief;
+    bool is_short;
     uint16_t cross_slot;
     struct mt_linear columns; /* the output layer's, of the candidates; n_out 0: not kept */
     uint16_t self_slots[MT_MAX_BEAMS]; /* one per beam */

@@ -500,7 +500,7 @@ static enum mt_status count_terms(struct state *state, struct text *text, struct
 }
 
 /* What the next model is given is what a client would hand on: the string of a reply. */
-static enum mt_status hand_on(struct text *text, struct mt_error *err)
+static enum mt_status pass_on(struct text *text, struct mt_error *err)
 {
     mt_text_finish(&text->input);
     text->input = text->outcome.translations[0];
@@ -541,7 +541,7 @@ static enum mt_status end_step(struct state *state, struct text *text, struct mt
     text->passage = NULL;
     text->n_steps++;
     text->has_ended = state->round.is_last;
-    return text->has_ended ? MT_OK : hand_on(text, err);
+    return text->has_ended ? MT_OK : pass_on(text, err);
 }
 
 static enum mt_status end_round(struct state *state, struct mt_error *err)

@@ -133,7 +133,7 @@ enum mt_status mt_engine_create(const struct mt_engine_options *options, struct 
     init_condition(&engine->quiet);
 
     enum mt_status status =
-        mt_queue_create(engine->max_queued_sentences, options->max_continued_jobs,
+        mt_queue_create(engine->max_queued_sentences, options->max_follow_up_jobs,
                         options->late_ms * NS_PER_MS, &engine->queue, err);
     if (!status)
         status = start_workers(engine, err);
@@ -480,14 +480,14 @@ enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job, st
     return status;
 }
 
-bool mt_engine_lend_thread(struct mt_engine *engine, void (*run)(void *argument), void *argument)
+bool mt_engine_run_idle(struct mt_engine *engine, void (*run)(void *argument), void *argument)
 {
     struct mt_engine_worker *worker = &engine->workers[0];
     pthread_mutex_lock(&engine->mutex);
-    bool is_free = worker->is_idle && !engine->n_live_jobs && !engine->errand.run;
+    bool is_free = worker->is_idle && !engine->n_live_jobs && !engine->idle_task.run;
     if (is_free) {
-        engine->errand.run = run;
-        engine->errand.argument = argument;
+        engine->idle_task.run = run;
+        engine->idle_task.argument = argument;
         pthread_cond_signal(&worker->work);
     }
     pthread_mutex_unlock(&engine->mutex);

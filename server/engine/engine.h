@@ -11,7 +11,7 @@
  * and so on up to one for each thread, and the teams are smaller meanwhile. There are never more threads at work
  * than with the teams alone.
  *
- * A sentence stays in a batch until it has ended, which may take hundreds of steps. So that a brief
+ * A sentence stays in a batch until it has ended, which may take hundreds of steps. So that a short
  * job (queue.h) begins at the next step nevertheless, the last eighth of a batch's rows is for such
  * jobs: all others together fill seven eighths of them, however many they are. And so that it does not
  * take as long as so many steps of a full batch, its sentences have steps of their own in between,
@@ -47,9 +47,9 @@ struct mt_engine_options {
                                     makes one worker for each thread, else none */
     size_t max_batch_rows;       /* rows of one step of a worker, for one model; default 64 */
     size_t max_queued_sentences; /* waiting, in flight not counted; default 4096 */
-    /* Jobs with n_continued that may wait beyond them; one for each request that there can be at
+    /* Jobs with n_follow_up that may wait beyond them; one for each request that there can be at
      * once, and none is ever refused for lack of room. Default 0. */
-    size_t max_continued_jobs;
+    size_t max_follow_up_jobs;
     /* With less than that until its deadline a job goes before the others of its client; default:
      * none does. */
     int64_t late_ms;
@@ -81,7 +81,7 @@ struct mt_job {
     size_t max_client_sentences;    /* waiting, of this client with this job; 0: any number */
     /* Not 0: the job continues a request of which the engine has accepted one before; what a client
      * may have waiting does not count against so many sentences. */
-    size_t n_continued;
+    size_t n_follow_up;
     int64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none. Expired jobs end with MT_TIMEOUT */
 
     /*
@@ -103,7 +103,7 @@ struct mt_job {
     struct mt_job *next, *previous, *sooner, *later;
     struct mt_queue_flow *flow;
     uint64_t finish;
-    bool is_brief, is_late;
+    bool is_short, is_late;
     int64_t submitted_ns;
     size_t n_taken, n_ended;
     struct mt_job_account account; /* for on_done to read */
@@ -154,7 +154,7 @@ size_t mt_lane_cache_bytes(struct mt_lane *lane);
 #define MT_COUNTED_TOKENS 64
 
 /* Accepts the whole job or nothing. MT_BUSY: the queue has no room for its sentences; MT_THROTTLED:
- * the client has its share of it (neither as long as n_continued says otherwise); MT_LIMIT: a
+ * the client has its share of it (neither as long as n_follow_up says otherwise); MT_LIMIT: a
  * sentence that never fits a batch; MT_CANCELLED: the engine is draining, or the lane is being
  * detached. After MT_OK on_done will be called, possibly before this returns. */
 MT_MUST_CHECK enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job,
@@ -165,7 +165,7 @@ MT_MUST_CHECK enum mt_status mt_engine_submit(struct mt_engine *engine, struct m
  * which others' jobs may wait. It is called without a lock, and may submit and cancel jobs; it must
  * not call what waits for the workers (mt_engine_detach, _drain, _destroy), which would wait for
  * itself. False: it is not called, because something waits or runs. */
-bool mt_engine_lend_thread(struct mt_engine *engine, void (*run)(void *argument), void *argument);
+bool mt_engine_run_idle(struct mt_engine *engine, void (*run)(void *argument), void *argument);
 
 /* Whether a job of one sentence would be accepted now; the next moment that may be otherwise. */
 bool mt_engine_has_room(struct mt_engine *engine);

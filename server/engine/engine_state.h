@@ -43,14 +43,14 @@ struct mt_engine_place {
     struct mt_engine_slot *slots; /* [max_rows]: everything that is in the batch */
     size_t n_slots;
     size_t n_followed;  /* slots whose job has an on_progress */
-    size_t n_brief;     /* slots of brief jobs */
+    size_t n_short;     /* slots of short jobs */
     bool has_newcomers; /* slots of sentences that had no step yet */
     size_t n_rows;      /* of the sentences in the slots */
-    /* How long the decoder takes of late, for all and for brief jobs alone; for how long there may
+    /* How long the decoder takes of late, for all and for short jobs alone; for how long there may
      * be more steps of the latter kind before the next of the former; how many there were since
-     * brief_step_ns is 0, and how many of the former since the last of the latter. */
-    int64_t step_ns, brief_step_ns, brief_left_ns;
-    unsigned n_brief_tries, n_steps_since_brief;
+     * short_step_ns is 0, and how many of the former since the last of the latter. */
+    int64_t step_ns, short_step_ns, short_left_ns;
+    unsigned n_short_tries, n_steps_since_short;
     struct mt_batch_stats stats;   /* as far as the worker's total has them */
     size_t resident_bytes;         /* of the batch, after its last step */
     int64_t idle_since_ns;         /* in the list of warm places */
@@ -78,9 +78,9 @@ struct mt_lane {
     struct mt_engine_place places[]; /* [n_workers] */
 };
 
-/* The steps of a team since it was last judged: how long they took, their members' time in all, and
+/* The steps of a team since it was last looked at: how long they took, their members' time in all, and
  * what of that members were held up. */
-struct mt_team_judgement {
+struct mt_team_steps {
     int64_t step_ns, members_ns, held_up_ns;
 };
 
@@ -93,7 +93,7 @@ struct mt_engine_worker {
     struct mt_scratch *scratch; /* of its batches; guarded by attaching */
     /* Its thread's own: it works alone, without its team, until then, and how long that is for. */
     int64_t alone_end_ns, alone_ns;
-    struct mt_team_judgement judged;
+    struct mt_team_steps observed;
     /* Guarded by the mutex. */
     bool is_idle;                 /* waits for work */
     pthread_cond_t work;          /* something of what it waits for may have come */
@@ -123,7 +123,7 @@ struct mt_engine {
     struct {
         void (*run)(void *argument); /* NULL: none */
         void *argument;
-    } errand; /* what the first worker is lent for */
+    } idle_task; /* what the first worker is lent for */
     size_t n_running_sentences;
     bool is_draining, is_stopping;
     uint64_t n_accepted, n_done, n_cancelled, n_expired, n_refused;
@@ -168,7 +168,7 @@ void mt_engine_wake_takers(struct mt_engine *engine);
 /* Has one worker look for what has ended or is to end. With the mutex held. */
 void mt_engine_wake_one(struct mt_engine *engine);
 
-/* One of so many rows of a batch is kept for brief jobs. */
+/* One of so many rows of a batch is reserved for short jobs. */
 #define MT_KEPT_FOR_BRIEF 8
 
 /* Puts a place at the end of a list, out of the one that it is in; NULL: in none. With the mutex

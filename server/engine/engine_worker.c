@@ -94,7 +94,7 @@ static struct mt_job *leave_slot(struct mt_engine_worker *worker, struct mt_engi
     place->n_rows -= mt_sentence_n_rows(sentence);
     mt_engine_count_out(job->lane, mt_sentence_n_rows(sentence), 1);
     place->n_followed -= job->on_progress != NULL;
-    place->n_brief -= job->is_brief;
+    place->n_short -= job->is_short;
     place->slots[index] = place->slots[--place->n_slots];
     engine->n_running_sentences--;
     engine->running_cost -= mt_queue_cost(sentence);
@@ -195,7 +195,7 @@ static void clear(struct mt_engine_worker *worker, int64_t now)
     struct mt_job *waiting;
     while ((waiting = mt_queue_find_expired(engine->queue, now)))
         mt_engine_end_early(engine, waiting, MT_TIMEOUT);
-    mt_queue_hurry(engine->queue, now);
+    mt_queue_promote_late(engine->queue, now);
     for (struct mt_engine_place *place = worker->busy.first; place; place = place->next) {
         expire(engine, place, now);
         drop_cancelled(worker, place);
@@ -211,7 +211,7 @@ static void take_slot(struct mt_engine_worker *worker, struct mt_engine_place *p
     place->slots[place->n_slots++] = (struct mt_engine_slot){.sentence = sentence, .job = job};
     place->has_newcomers = true;
     place->n_followed += job->on_progress != NULL;
-    place->n_brief += job->is_brief;
+    place->n_short += job->is_short;
     place->n_rows += mt_sentence_n_rows(sentence);
 }
 
@@ -224,8 +224,8 @@ static size_t load_of_worker(const struct mt_engine_worker *worker)
     return load;
 }
 
-/* Whether what is left of the batch is for brief jobs. */
-static bool is_for_brief(const struct mt_engine *engine, const struct mt_engine_place *place)
+/* Whether what is left of the batch is for short jobs. */
+static bool is_for_short(const struct mt_engine *engine, const struct mt_engine_place *place)
 {
     return mt_batch_n_rows(place->batch) >= engine->max_rows - engine->max_rows / MT_KEPT_FOR_BRIEF;
 }
@@ -241,10 +241,10 @@ static uint64_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane
     struct mt_engine_place *place = &lane->places[worker->index];
     while (load_of_worker(worker) < share) {
         struct mt_job *job;
-        bool is_brief = is_for_brief(engine, place);
-        struct mt_sentence *sentence = mt_queue_peek(lane->waiting, is_brief, &job);
-        if (sentence && job->is_brief)
-            mt_sentence_set_brief(sentence);
+        bool is_short = is_for_short(engine, place);
+        struct mt_sentence *sentence = mt_queue_peek(lane->waiting, is_short, &job);
+        if (sentence && job->is_short)
+            mt_sentence_set_short(sentence);
         if (!sentence || !mt_batch_admit(place->batch, sentence))
             break;
         mt_queue_take(engine->queue, lane->waiting, job);
@@ -306,28 +306,28 @@ static void admit(struct mt_engine_worker *worker, int64_t now)
  * is held up for more than two fifths of its members' time leaves the next steps to one
  * thread for a while, and then tries again, the more seldom the more often that happens.
  *
- * It is judged by two milliseconds of its steps at least: waking a member takes a tenth of one, which
+ * It is measured over two milliseconds of its steps at least: waking a member takes a tenth of one, which
  * is much of a small model's first step, and nothing that working alone would mend.
  */
-#define JUDGED_NS (2 * INT64_C(1000000))
+#define OBSERVED_NS (2 * INT64_C(1000000))
 #define MAX_HELD_UP_FIFTHS 2
 #define MIN_ALONE_NS (20 * INT64_C(1000000))
 #define MAX_ALONE_NS (1000 * INT64_C(1000000))
 
-static void judge_team(struct mt_engine_worker *worker, int64_t step_ns, int64_t held_up_ns,
-                       int64_t now)
+static void detect_stall(struct mt_engine_worker *worker, int64_t step_ns, int64_t held_up_ns,
+                         int64_t now)
 {
     size_t width = mt_team_width(worker->team);
     if (width == 1)
         return;
-    worker->judged.step_ns += step_ns;
-    worker->judged.members_ns += step_ns * (int64_t)width;
-    worker->judged.held_up_ns += held_up_ns;
-    if (worker->judged.step_ns < JUDGED_NS)
+    worker->observed.step_ns += step_ns;
+    worker->observed.members_ns += step_ns * (int64_t)width;
+    worker->observed.held_up_ns += held_up_ns;
+    if (worker->observed.step_ns < OBSERVED_NS)
         return;
     bool is_held_up =
-        worker->judged.held_up_ns * 5 > worker->judged.members_ns * MAX_HELD_UP_FIFTHS;
-    worker->judged = (struct mt_team_judgement){0};
+        worker->observed.held_up_ns * 5 > worker->observed.members_ns * MAX_HELD_UP_FIFTHS;
+    worker->observed = (struct mt_team_steps){0};
     if (!is_held_up) {
         worker->alone_ns = 0;
         return;
@@ -342,21 +342,21 @@ static void judge_team(struct mt_engine_worker *worker, int64_t step_ns, int64_t
 /*
  * A sentence takes tens of steps, and where multiplying is the work a step of a full batch takes ten
  * times as long as one of a few rows: beside a document, a line would take half a second. So the
- * sentences of brief jobs are stepped alone in between, for as long as the steps of all take, where
+ * sentences of short jobs are stepped alone in between, for as long as the steps of all take, where
  * such a step takes no more than a third of that time.
  */
-#define MIN_BRIEF_GAIN 3
+#define MIN_SHORT_GAIN 3
 /* What it takes is known after so many of them; where that is too much, it is found out again after
  * so many steps of all. */
-#define BRIEF_TRIES 3
-#define BRIEF_RETRY_STEPS 32
+#define SHORT_TRIES 3
+#define SHORT_RETRY_STEPS 32
 
-static bool steps_brief_alone(const struct mt_engine_place *place)
+static bool steps_short_alone(const struct mt_engine_place *place)
 {
-    if (place->n_brief == 0 || place->n_brief == place->n_slots || place->brief_left_ns <= 0)
+    if (place->n_short == 0 || place->n_short == place->n_slots || place->short_left_ns <= 0)
         return false;
-    return place->n_brief_tries < BRIEF_TRIES ||
-           MIN_BRIEF_GAIN * place->brief_step_ns <= place->step_ns;
+    return place->n_short_tries < SHORT_TRIES ||
+           MIN_SHORT_GAIN * place->short_step_ns <= place->step_ns;
 }
 
 /* The least of late: where it took longer, another program may have had the processor. */
@@ -368,35 +368,35 @@ static void track_least(int64_t *least_ns, int64_t ns)
 }
 
 /* decoder_ns: of it all, without the encoder's pass. */
-static void note_duration(struct mt_engine_place *place, bool was_brief, int64_t ns,
+static void note_duration(struct mt_engine_place *place, bool was_short, int64_t ns,
                           int64_t decoder_ns)
 {
-    if (was_brief) {
-        track_least(&place->brief_step_ns, decoder_ns);
-        place->brief_left_ns -= ns;
-        place->n_brief_tries += place->n_brief_tries < BRIEF_TRIES;
-        place->n_steps_since_brief = 0;
+    if (was_short) {
+        track_least(&place->short_step_ns, decoder_ns);
+        place->short_left_ns -= ns;
+        place->n_short_tries += place->n_short_tries < SHORT_TRIES;
+        place->n_steps_since_short = 0;
         return;
     }
     track_least(&place->step_ns, decoder_ns);
-    place->brief_left_ns = ns;
-    place->n_steps_since_brief += place->n_brief > 0;
-    if (place->n_steps_since_brief < BRIEF_RETRY_STEPS)
+    place->short_left_ns = ns;
+    place->n_steps_since_short += place->n_short > 0;
+    if (place->n_steps_since_short < SHORT_RETRY_STEPS)
         return;
-    place->n_steps_since_brief = place->n_brief_tries = 0;
-    place->brief_step_ns = 0;
+    place->n_steps_since_short = place->n_short_tries = 0;
+    place->short_step_ns = 0;
 }
 
 /* Returns when it began. */
-static int64_t step(struct mt_engine_worker *worker, struct mt_engine_place *place, bool is_brief)
+static int64_t step(struct mt_engine_worker *worker, struct mt_engine_place *place, bool is_short)
 {
     int64_t begin_ns = mt_now_ns(), held_up_ns = mt_team_held_up_ns(worker->team);
-    if (is_brief)
-        mt_batch_step_brief(place->batch);
+    if (is_short)
+        mt_batch_step_short(place->batch);
     else
         mt_batch_step(place->batch);
     int64_t now = mt_now_ns();
-    judge_team(worker, now - begin_ns, mt_team_held_up_ns(worker->team) - held_up_ns, now);
+    detect_stall(worker, now - begin_ns, mt_team_held_up_ns(worker->team) - held_up_ns, now);
     return begin_ns;
 }
 
@@ -455,7 +455,7 @@ static struct mt_engine_place *next_place(struct mt_engine_worker *worker)
 }
 
 /* All newcomers that the step was for have been through the encoder in it. */
-static void note_first_step(struct mt_engine_place *place, bool was_brief, double encode_seconds,
+static void note_first_step(struct mt_engine_place *place, bool was_short, double encode_seconds,
                             int64_t begun_ns)
 {
     place->has_newcomers = false;
@@ -463,7 +463,7 @@ static void note_first_step(struct mt_engine_place *place, bool was_brief, doubl
         struct mt_engine_slot *slot = &place->slots[i];
         if (slot->begun_ns)
             continue;
-        if (was_brief && !slot->job->is_brief) {
+        if (was_short && !slot->job->is_short) {
             place->has_newcomers = true;
             continue;
         }
@@ -473,14 +473,14 @@ static void note_first_step(struct mt_engine_place *place, bool was_brief, doubl
 }
 
 static void count_step(struct mt_engine_worker *worker, struct mt_engine_place *place,
-                       bool was_brief, int64_t begun_ns)
+                       bool was_short, int64_t begun_ns)
 {
     struct mt_batch_stats now = mt_batch_stats(place->batch);
     if (place->has_newcomers)
-        note_first_step(place, was_brief, now.encode_seconds - place->stats.encode_seconds,
+        note_first_step(place, was_short, now.encode_seconds - place->stats.encode_seconds,
                         begun_ns);
     double decoder_seconds = now.step_seconds - place->stats.step_seconds;
-    note_duration(place, was_brief, mt_now_ns() - begun_ns, (int64_t)(decoder_seconds * 1e9));
+    note_duration(place, was_short, mt_now_ns() - begun_ns, (int64_t)(decoder_seconds * 1e9));
     struct mt_batch_stats done = {0};
     add_stats(&done, &now, &place->stats);
     mt_engine_learn(place->lane, &done);
@@ -502,7 +502,7 @@ static void sleep_until_work(struct mt_engine_worker *worker)
 
 static bool has_errand(const struct mt_engine_worker *worker)
 {
-    return worker->index == 0 && worker->engine->errand.run;
+    return worker->index == 0 && worker->engine->idle_task.run;
 }
 
 static bool has_work(const struct mt_engine_worker *worker)
@@ -517,11 +517,11 @@ static bool has_work(const struct mt_engine_worker *worker)
 static void run_errand(struct mt_engine_worker *worker)
 {
     struct mt_engine *engine = worker->engine;
-    void (*run)(void *) = engine->errand.run;
-    void *argument = engine->errand.argument;
-    engine->errand.run = NULL;
+    void (*run)(void *) = engine->idle_task.run;
+    void *argument = engine->idle_task.argument;
+    engine->idle_task.run = NULL;
     pthread_mutex_unlock(&engine->mutex);
-    mt_team_rouse(worker->team);
+    mt_team_wake_up(worker->team);
     run(argument);
     pthread_mutex_lock(&engine->mutex);
 }
@@ -577,13 +577,13 @@ void *mt_engine_run_worker(void *argument)
         if (!place)
             continue;
         set_width(worker, now);
-        bool is_brief = steps_brief_alone(place);
+        bool is_short = steps_short_alone(place);
         pthread_mutex_unlock(&engine->mutex);
-        int64_t begun_ns = step(worker, place, is_brief);
+        int64_t begun_ns = step(worker, place, is_short);
         if (place->n_followed)
             tell_progress(place);
         pthread_mutex_lock(&engine->mutex);
-        count_step(worker, place, is_brief, begun_ns);
+        count_step(worker, place, is_short, begun_ns);
     }
     pthread_mutex_unlock(&engine->mutex);
     return NULL;

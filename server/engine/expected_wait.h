@@ -10,7 +10,7 @@
  * much younger. Other times are left out: then as much is taken as comes, which says nothing of how
  * much could be. So the rate of the last rush is still known at the next one.
  *
- * The newcomer is taken to be behind everybody. The queue is fair to clients, and brief jobs go
+ * The newcomer is taken to be behind everybody. The queue is fair to clients, and short jobs go
  * first, so that most wait less.
  *
  * Thread-safety: one thread at a time.

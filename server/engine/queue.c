@@ -27,8 +27,8 @@ struct mt_queue_flow {
     struct client *client;
     struct mt_queue_lane *lane;
     /* By finish; of equals, who has been there longest. */
-    struct jobs brief, lengthy;
-    struct jobs late;           /* lengthy ones whose time runs out, by deadline */
+    struct jobs short_jobs, long_jobs;
+    struct jobs late;           /* long ones whose time runs out, by deadline */
     uint64_t virtual_time;      /* the finish of what was taken last of these jobs */
     uint64_t received;          /* virtual time: the cost of what it was served in this lane */
     uint64_t since;             /* when that changed, counted: breaks ties, longest ago first */
@@ -50,7 +50,7 @@ struct mt_queue_lane {
 
 struct mt_queue {
     size_t n_sentences, max_sentences;
-    size_t n_continued, max_continued; /* jobs that continue a request */
+    size_t n_follow_up, max_follow_up; /* jobs that continue a request */
     size_t max_jobs;
     size_t n_wanted;        /* places that the largest job refused lately would have needed */
     struct client *clients; /* [max_jobs] */
@@ -85,22 +85,22 @@ static enum mt_status take_memory(struct mt_queue *queue, struct mt_error *err)
     return MT_OK;
 }
 
-enum mt_status mt_queue_create(size_t max_sentences, size_t max_continued, int64_t late_ns,
+enum mt_status mt_queue_create(size_t max_sentences, size_t max_follow_up, int64_t late_ns,
                                struct mt_queue **out, struct mt_error *err)
 {
     if (max_sentences < 1 || max_sentences > SIZE_MAX / 256)
         return mt_fail(err, MT_INVALID, "a queue of %zu sentences: expected 1 to %zu",
                        max_sentences, SIZE_MAX / 256);
-    if (max_continued > SIZE_MAX / 256)
+    if (max_follow_up > SIZE_MAX / 256)
         return mt_fail(err, MT_INVALID, "a queue of %zu more jobs: expected at most %zu",
-                       max_continued, SIZE_MAX / 256);
+                       max_follow_up, SIZE_MAX / 256);
     struct mt_queue *queue = calloc(1, sizeof *queue);
     if (!queue)
         return mt_fail_memory(err, sizeof *queue, "the queue");
     queue->max_sentences = max_sentences;
-    queue->max_continued = max_continued;
+    queue->max_follow_up = max_follow_up;
     queue->late_ns = late_ns;
-    queue->max_jobs = max_sentences + max_continued;
+    queue->max_jobs = max_sentences + max_follow_up;
     enum mt_status status = take_memory(queue, err);
     if (status) {
         mt_queue_destroy(queue);
@@ -318,17 +318,17 @@ uint64_t mt_queue_cost(const struct mt_sentence *sentence)
     return (uint64_t)(mt_sentence_n_source(sentence) * mt_sentence_n_rows(sentence));
 }
 
-static bool is_brief(const struct mt_job *job)
+static bool is_short(const struct mt_job *job)
 {
     size_t n_tokens = 0;
-    for (size_t i = 0; i < job->n_sentences && n_tokens <= MT_QUEUE_BRIEF_TOKENS; i++)
+    for (size_t i = 0; i < job->n_sentences && n_tokens <= MT_QUEUE_SHORT_TOKENS; i++)
         n_tokens += mt_sentence_n_source(job->sentences[i]);
-    return n_tokens <= MT_QUEUE_BRIEF_TOKENS;
+    return n_tokens <= MT_QUEUE_SHORT_TOKENS;
 }
 
 static struct jobs *jobs_of(struct mt_queue_flow *flow, const struct mt_job *job)
 {
-    return job->is_brief ? &flow->brief : job->is_late ? &flow->late : &flow->lengthy;
+    return job->is_short ? &flow->short_jobs : job->is_late ? &flow->late : &flow->long_jobs;
 }
 
 /* Who comes has mostly a late finish: its place is near the end. */
@@ -348,18 +348,18 @@ static void put_in(struct jobs *jobs, struct mt_job *job)
  */
 static struct mt_job *next_job(const struct mt_queue_flow *flow)
 {
-    struct mt_job *brief = flow->brief.first, *lengthy = flow->lengthy.first;
+    struct mt_job *short_job = flow->short_jobs.first, *long_job = flow->long_jobs.first;
     if (flow->late.first)
         return flow->late.first;
-    if (!brief || !lengthy)
-        return brief ? brief : lengthy;
-    return brief->finish <= lengthy->finish ? brief : lengthy;
+    if (!short_job || !long_job)
+        return short_job ? short_job : long_job;
+    return short_job->finish <= long_job->finish ? short_job : long_job;
 }
 
 static void add_job(struct mt_queue_flow *flow, struct mt_job *job)
 {
     job->flow = flow;
-    job->is_brief = is_brief(job);
+    job->is_short = is_short(job);
     job->finish = flow->virtual_time + mt_queue_cost(job->sentences[0]);
     put_in(jobs_of(flow, job), job);
 }
@@ -386,16 +386,16 @@ static void make_late(struct mt_job *job)
 {
     struct jobs *late = &job->flow->late;
     struct mt_job *previous = late->last;
-    if (job->is_brief)
+    if (job->is_short)
         return;
-    MT_LIST_REMOVE(&job->flow->lengthy, job);
+    MT_LIST_REMOVE(&job->flow->long_jobs, job);
     job->is_late = true;
     while (previous && previous->deadline_ns > job->deadline_ns)
         previous = previous->previous;
     MT_LIST_INSERT(late, job, previous);
 }
 
-void mt_queue_hurry(struct mt_queue *queue, int64_t now_ns)
+void mt_queue_promote_late(struct mt_queue *queue, int64_t now_ns)
 {
     if (queue->late_ns == 0)
         return;
@@ -442,7 +442,7 @@ static void count_out(struct mt_queue *queue, struct mt_queue_flow *flow, struct
     job->n_taken += n;
     if (job->n_taken < job->n_sentences)
         return;
-    queue->n_continued -= job->n_continued > 0;
+    queue->n_follow_up -= job->n_follow_up > 0;
     take_deadline(queue, job);
     if (!next_job(flow))
         remove_flow(queue, flow);
@@ -450,7 +450,7 @@ static void count_out(struct mt_queue *queue, struct mt_queue_flow *flow, struct
 
 static enum mt_status refuse(struct mt_queue *queue, const struct mt_job *job, struct mt_error *err)
 {
-    size_t n_kept = mt_size_min(job->n_sentences, queue->max_sentences / MT_QUEUE_KEPT);
+    size_t n_kept = mt_size_min(job->n_sentences, queue->max_sentences / MT_QUEUE_RESERVED);
     queue->n_wanted = mt_size_max(queue->n_wanted, n_kept);
     return mt_fail(err, MT_BUSY,
                    "the queue is full: %zu sentences wait, and %zu more would be "
@@ -460,7 +460,7 @@ static enum mt_status refuse(struct mt_queue *queue, const struct mt_job *job, s
 
 static bool has_room(const struct mt_queue *queue, const struct mt_job *job)
 {
-    if (job->n_continued > 0 && queue->n_continued < queue->max_continued)
+    if (job->n_follow_up > 0 && queue->n_follow_up < queue->max_follow_up)
         return true;
     return queue->n_sentences <= queue->max_sentences &&
            job->n_sentences <= queue->max_sentences - queue->n_sentences;
@@ -468,7 +468,7 @@ static bool has_room(const struct mt_queue *queue, const struct mt_job *job)
 
 static bool is_over_share(const struct client *client, const struct mt_job *job)
 {
-    return client && job->max_client_sentences && job->n_sentences > job->n_continued &&
+    return client && job->max_client_sentences && job->n_sentences > job->n_follow_up &&
            client->n_sentences + job->n_sentences > job->max_client_sentences;
 }
 
@@ -493,28 +493,28 @@ enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane, 
     client->n_sentences += job->n_sentences;
     lane->n_sentences += job->n_sentences;
     queue->n_sentences += job->n_sentences;
-    queue->n_continued += job->n_continued > 0;
+    queue->n_follow_up += job->n_follow_up > 0;
     return MT_OK;
 }
 
 /* Of the client that has received least of those that have one. */
-static struct mt_job *next_brief_job(const struct mt_queue_lane *lane)
+static struct mt_job *next_short_job(const struct mt_queue_lane *lane)
 {
     const struct mt_queue_flow *next = NULL;
     for (size_t i = 0; i < lane->n_flows; i++) {
         const struct mt_queue_flow *flow = lane->heap[i];
-        if (flow->brief.first && (!next || comes_before(flow, next)))
+        if (flow->short_jobs.first && (!next || comes_before(flow, next)))
             next = flow;
     }
-    return next ? next->brief.first : NULL;
+    return next ? next->short_jobs.first : NULL;
 }
 
-struct mt_sentence *mt_queue_peek(const struct mt_queue_lane *lane, bool is_brief,
+struct mt_sentence *mt_queue_peek(const struct mt_queue_lane *lane, bool is_short,
                                   struct mt_job **out_job)
 {
     if (!lane->n_flows)
         return NULL;
-    struct mt_job *job = is_brief ? next_brief_job(lane) : next_job(lane->heap[0]);
+    struct mt_job *job = is_short ? next_short_job(lane) : next_job(lane->heap[0]);
     *out_job = job;
     return job ? job->sentences[job->n_taken] : NULL;
 }

@@ -21,10 +21,10 @@
  * Who asks for far more than there is room for would find places for single sentences free again
  * and again, and never those for twenty. So after a job was refused the queue is full to those that
  * come until there is room for as many sentences: as many as the largest had that was refused since
- * it was half empty, but at most one place in MT_QUEUE_KEPT is kept so. That also saves them being
+ * it was half empty, but at most one place in MT_QUEUE_RESERVED is reserved so. That also saves them being
  * made ready in vain.
  *
- * A job that continues an accepted request (job->n_continued) is not refused for what has come
+ * A job that continues an accepted request (job->n_follow_up) is not refused for what has come
  * meanwhile: it stands beyond the limit, and newcomers wait until there is room again.
  *
  * Thread-safety: one thread at a time (the engine's mutex).
@@ -43,10 +43,10 @@ struct mt_queue_lane;
 struct mt_sentence;
 
 /* Takes its memory here and for each lane: putting never fails for lack of it. late_ns: with less
- * than that until its deadline a job has little time left; 0: none ever has. max_continued: jobs
+ * than that until its deadline a job has little time left; 0: none ever has. max_follow_up: jobs
  * that continue a request which may wait at once, beyond max_sentences; what is over it is treated
  * as a newcomer. 0: all are. */
-MT_MUST_CHECK enum mt_status mt_queue_create(size_t max_sentences, size_t max_continued,
+MT_MUST_CHECK enum mt_status mt_queue_create(size_t max_sentences, size_t max_follow_up,
                                              int64_t late_ns, struct mt_queue **out,
                                              struct mt_error *err);
 
@@ -67,24 +67,24 @@ uint64_t mt_queue_cost(const struct mt_sentence *sentence);
 size_t mt_queue_n_sentences(const struct mt_queue *queue);
 size_t mt_queue_lane_n_sentences(const struct mt_queue_lane *lane);
 
-#define MT_QUEUE_KEPT 8
+#define MT_QUEUE_RESERVED 8
 
 /* Whether a new job is not worth making ready. Put takes it nevertheless, if it fits. */
 bool mt_queue_is_full(const struct mt_queue *queue);
 
 /* Borrows the job until its last sentence is taken or it is removed, and uses its next, previous,
- * sooner, later, flow, finish, is_brief, is_late and n_taken. MT_BUSY: no room for all its sentences.
+ * sooner, later, flow, finish, is_short, is_late and n_taken. MT_BUSY: no room for all its sentences.
  * MT_THROTTLED: its client would have more than job->max_client_sentences waiting; one that has
  * none waiting may put any job, and so may one whose job has no more sentences than
- * job->n_continued. */
+ * job->n_follow_up. */
 MT_MUST_CHECK enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane,
                                           struct mt_job *job, struct mt_error *err);
 
 /* The sentence whose turn it is in this lane and its job, or NULL. The same one until one is taken
- * or the lane changes. is_brief: of brief jobs alone, which have no more than so many source
+ * or the lane changes. is_short: of short jobs alone, which have no more than so many source
  * tokens altogether, some sentences; that takes time proportional to the lane's clients. */
-#define MT_QUEUE_BRIEF_TOKENS 64
-struct mt_sentence *mt_queue_peek(const struct mt_queue_lane *lane, bool is_brief,
+#define MT_QUEUE_SHORT_TOKENS 64
+struct mt_sentence *mt_queue_peek(const struct mt_queue_lane *lane, bool is_short,
                                   struct mt_job **out_job);
 
 /* Takes what peek showed, of the job that it named: its n_taken counts it. */
@@ -96,7 +96,7 @@ void mt_queue_remove(struct mt_queue *queue, struct mt_queue_lane *lane, struct 
 
 /* Looks for jobs that have little time left. Costs a comparison, and little for each that is
  * found. */
-void mt_queue_hurry(struct mt_queue *queue, int64_t now_ns);
+void mt_queue_promote_late(struct mt_queue *queue, int64_t now_ns);
 
 /* A job that is waiting in any lane although its deadline has passed, or NULL. Costs a
  * comparison. */

@@ -36,7 +36,7 @@ struct mt_connection {
     int64_t since_ns; /* of the phase */
     struct mt_address address;
     void *work, *sleeper;
-    enum mt_surplus surplus;
+    enum mt_over_limit over_limit;
     uint64_t number; /* of all that came */
     bool is_counted; /* among its client's: it has a place */
     bool is_shut, is_watched;
@@ -52,7 +52,7 @@ struct mt_connections {
     int64_t next_tick_ns;
     size_t n_slots, n_used; /* slots from n_used on were never used */
     struct mt_connection *free_slots;
-    size_t n_staying[MT_N_SURPLUS]; /* neither shut nor removed */
+    size_t n_staying[MT_N_OVER_LIMIT]; /* neither shut nor removed */
     /* Of all clients whose hash is the index: where this is below the limit, so is each of them. */
     uint32_t n_by_hash[CLIENT_HASHES];
     bool refuses_sleep, wants_room;
@@ -115,7 +115,7 @@ static void count_out(struct mt_connections *connections, struct mt_connection *
 {
     if (connection->is_counted)
         --*count_by_hash(connections, mt_address_client(&connection->address));
-    connections->n_staying[connection->surplus] -= !connection->is_shut;
+    connections->n_staying[connection->over_limit] -= !connection->is_shut;
     connection->is_counted = false;
 }
 
@@ -312,7 +312,7 @@ bool mt_connections_listen(struct mt_connections *connections, int fd, unsigned 
 enum mt_status mt_connections_create(const struct mt_connections_options *options,
                                      struct mt_connections **out, struct mt_error *err)
 {
-    size_t n_slots = options->max_connections + options->max_surplus;
+    size_t n_slots = options->max_connections + options->max_over_limit;
     assert(n_slots > 0 && n_slots < UINT32_MAX);
     struct mt_connections *connections =
         calloc(1, sizeof *connections + n_slots * sizeof connections->slots[0]);
@@ -341,7 +341,7 @@ void mt_connections_destroy(struct mt_connections *connections)
  * request, and may go if nothing speaks for it. */
 static bool may_go(const struct mt_connection *connection, uint64_t client)
 {
-    if (connection->fd < 0 || connection->is_shut || connection->surplus != MT_SURPLUS_NONE ||
+    if (connection->fd < 0 || connection->is_shut || connection->over_limit != MT_OVER_NO_LIMIT ||
         (is_active(connection->phase) && connection->phase != MT_PHASE_HEADER))
         return false;
     return client == 0 ||
@@ -430,21 +430,23 @@ static struct mt_connection *take_slot(struct mt_connections *connections)
 
 /* Whether it is one too many. One that is too many of its client goes before it costs anybody else
  * a place. */
-static enum mt_surplus find_place(struct mt_connections *connections, uint64_t client, bool counts)
+static enum mt_over_limit find_place(struct mt_connections *connections, uint64_t client,
+                                     bool counts)
 {
     if (counts && has_its_share(connections, client) && !evict(connections, client, client))
-        return MT_SURPLUS_OF_CLIENT;
-    bool is_full = connections->n_staying[MT_SURPLUS_NONE] >= connections->options.max_connections;
-    return is_full && !evict(connections, 0, client) ? MT_SURPLUS_OF_ALL : MT_SURPLUS_NONE;
+        return MT_OVER_LIMIT_OF_CLIENT;
+    bool is_full = connections->n_staying[MT_OVER_NO_LIMIT] >= connections->options.max_connections;
+    return is_full && !evict(connections, 0, client) ? MT_OVER_LIMIT_OF_ALL : MT_OVER_NO_LIMIT;
 }
 
-/* Surplus connections do no work, so the first one may go, whatever it is at. */
-static void shut_first(struct mt_connections *connections, enum mt_surplus surplus)
+/* Connections over the limit do no work, so the first one may go, whatever it is at. */
+static void shut_first(struct mt_connections *connections, enum mt_over_limit over_limit)
 {
     struct mt_connection *first = NULL;
     for (size_t i = 0; i < connections->n_used; i++) {
         struct mt_connection *connection = &connections->slots[i];
-        bool is_one = connection->fd >= 0 && !connection->is_shut && connection->surplus == surplus;
+        bool is_one =
+            connection->fd >= 0 && !connection->is_shut && connection->over_limit == over_limit;
         if (is_one && (!first || connection->number < first->number))
             first = connection;
     }
@@ -456,20 +458,21 @@ static void shut_first(struct mt_connections *connections, enum mt_surplus surpl
 
 static void admit(struct mt_connections *connections, struct mt_connection *connection)
 {
-    const size_t most_told[MT_N_SURPLUS] = {
-        [MT_SURPLUS_OF_ALL] = (connections->options.max_surplus + 1) / 2,
-        [MT_SURPLUS_OF_CLIENT] = MT_POLITE_SURPLUS,
+    const size_t most_told[MT_N_OVER_LIMIT] = {
+        [MT_OVER_LIMIT_OF_ALL] = (connections->options.max_over_limit + 1) / 2,
+        [MT_OVER_LIMIT_OF_CLIENT] = MT_POLITE_OVER_LIMIT,
     };
     uint64_t client = mt_address_client(&connection->address);
     bool counts = is_limited(connections, &connection->address);
-    enum mt_surplus surplus = find_place(connections, client, counts);
-    if (surplus != MT_SURPLUS_NONE && connections->n_staying[surplus] == most_told[surplus])
-        shut_first(connections, surplus);
-    connection->surplus = surplus;
-    connections->n_staying[surplus]++;
-    if (surplus == MT_SURPLUS_OF_CLIENT)
+    enum mt_over_limit over_limit = find_place(connections, client, counts);
+    if (over_limit != MT_OVER_NO_LIMIT &&
+        connections->n_staying[over_limit] == most_told[over_limit])
+        shut_first(connections, over_limit);
+    connection->over_limit = over_limit;
+    connections->n_staying[over_limit]++;
+    if (over_limit == MT_OVER_LIMIT_OF_CLIENT)
         atomic_fetch_add(&connections->n_refused_of_client, 1);
-    if (surplus == MT_SURPLUS_NONE)
+    if (over_limit == MT_OVER_NO_LIMIT)
         count_in(connections, connection);
 }
 
@@ -520,9 +523,9 @@ void mt_connections_enter(struct mt_connections *connections, struct mt_connecti
     set_phase(connections, connection, phase);
 }
 
-enum mt_surplus mt_connection_surplus(const struct mt_connection *connection)
+enum mt_over_limit mt_connection_over_limit(const struct mt_connection *connection)
 {
-    return connection->surplus;
+    return connection->over_limit;
 }
 
 void *mt_connection_context(const struct mt_connection *connection)

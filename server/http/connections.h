@@ -28,8 +28,8 @@ struct sockaddr;
 struct mt_connections;
 struct mt_connection;
 
-/* Surplus connections of clients that have their share. */
-#define MT_POLITE_SURPLUS 16
+/* Connections over the limit, of clients that have their share. */
+#define MT_POLITE_OVER_LIMIT 16
 
 /* Connections of administrators, to the admin socket. */
 #define MT_ADMIN_CONNECTIONS 16
@@ -37,7 +37,7 @@ struct mt_connection;
 /* Memory that libmicrohttpd takes per connection: head, body as it arrives, head of the reply. */
 #define MT_CONNECTION_BYTES (32 * 1024)
 /* Connections beyond the limit: those that are being told so, and those that are being closed. */
-#define MT_SURPLUS_CONNECTIONS 64
+#define MT_CONNECTIONS_OVER_LIMIT 64
 
 enum mt_phase {
     MT_PHASE_FRESH,  /* connected, no request line yet */
@@ -59,8 +59,8 @@ enum mt_answer {
 };
 
 struct mt_connections_options {
-    size_t max_connections; /* more are surplus: refused, politely */
-    size_t max_surplus;     /* see mt_connections_add */
+    size_t max_connections; /* more are over the limit: refused, politely */
+    size_t max_over_limit;  /* see mt_connections_add */
     /* Of one client (client.h); 0: any number. Proxies have no limit, and neither has this machine
      * where limits_this_machine is false. */
     size_t max_client_connections;
@@ -105,12 +105,12 @@ bool mt_connections_listen(struct mt_connections *connections, int fd, unsigned 
  * places of others by connecting. None is closed that has sent something nobody has read yet, that
  * had a reply a moment ago and is still there, or that came or began a head within the last second
  * (a moment ago, where its client has more than the new one's); where none is left, the new one is
- * surplus.
+ * over the limit.
  *
- * Surplus connections are there to be told so, and for questions after the server's health. Whoever
- * sends nothing, or does not take the reply, must not keep others from that: half of max_surplus
- * may stay, and MT_POLITE_SURPLUS more of those that are too many of their client; then the next
- * one closes the first of its kind, whatever that is at. So max_surplus is never reached for
+ * Those over the limit are there to be told so, and for questions after the server's health. Whoever
+ * sends nothing, or does not take the reply, must not keep others from that: half of max_over_limit
+ * may stay, and MT_POLITE_OVER_LIMIT more of those that are too many of their client; then the next
+ * one closes the first of its kind, whatever that is at. So max_over_limit is never reached for
  * longer than it takes to remove what has been closed.
  *
  * NULL if it is reached all the same.
@@ -128,8 +128,13 @@ void mt_connections_enter(struct mt_connections *connections, struct mt_connecti
 
 /* Whether the connection is one too many and must be refused, and where it comes from. Fixed from
  * add to remove. */
-enum mt_surplus { MT_SURPLUS_NONE, MT_SURPLUS_OF_ALL, MT_SURPLUS_OF_CLIENT, MT_N_SURPLUS };
-enum mt_surplus mt_connection_surplus(const struct mt_connection *connection);
+enum mt_over_limit {
+    MT_OVER_NO_LIMIT,
+    MT_OVER_LIMIT_OF_ALL,
+    MT_OVER_LIMIT_OF_CLIENT,
+    MT_N_OVER_LIMIT
+};
+enum mt_over_limit mt_connection_over_limit(const struct mt_connection *connection);
 /* The options' context. */
 void *mt_connection_context(const struct mt_connection *connection);
 const struct mt_address *mt_connection_address(const struct mt_connection *connection);

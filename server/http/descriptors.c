@@ -11,7 +11,7 @@
 
 /* For everything but the clients' connections and the files of models: logs, epolls, listeners,
  * connections beyond the limit that are told so, and the same for the admin socket. */
-#define OTHER_DESCRIPTORS (64 + MT_ADMIN_CONNECTIONS + 2 * MT_SURPLUS_CONNECTIONS)
+#define OTHER_DESCRIPTORS (64 + MT_ADMIN_CONNECTIONS + 2 * MT_CONNECTIONS_OVER_LIMIT)
 
 /* Each mapped file of a model keeps a descriptor. Of a small limit the connections that we choose
  * leave them a quarter: with 1024 these are 204 files, where most models are one. */

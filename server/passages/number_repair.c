@@ -19,8 +19,8 @@ struct mender {
     size_t n_wrong;
     size_t chosen[MT_MAX_REPAIRS]; /* index of the missing number; SIZE_MAX: none */
     struct mt_text written[MT_MAX_REPAIRS];
-    struct mt_range *excused;
-    size_t n_excused;
+    struct mt_range *ignored;
+    size_t n_ignored;
 };
 
 void mt_number_repairs_finish(struct mt_number_repairs *repairs)
@@ -86,8 +86,8 @@ static enum mt_status compare(const struct mender *mender, const char *target, s
                                            .n_source = mender->source.end - mender->source.begin,
                                            .target = target,
                                            .n_target = n,
-                                           .excused = mender->excused,
-                                           .n_excused = mender->n_excused};
+                                           .ignored = mender->ignored,
+                                           .n_ignored = mender->n_ignored};
     return mt_proofread_numbers(mender->input->reader, &pair, out, err);
 }
 
@@ -236,18 +236,18 @@ static enum mt_status mend(struct mender *mender, struct mt_error *err)
 /* ---- the whole text ---- */
 
 /* Excused parts of one sentence, relative to it. */
-static enum mt_status take_excused(struct mender *mender, struct mt_error *err)
+static enum mt_status take_ignored(struct mender *mender, struct mt_error *err)
 {
     const struct mt_number_repair_input *input = mender->input;
-    mender->excused = calloc(input->n_excused + 1, sizeof *mender->excused);
-    if (!mender->excused)
-        return mt_fail_memory(err, input->n_excused * sizeof *mender->excused, "terms");
-    for (size_t i = 0; i < input->n_excused; i++)
-        if (input->excused[i].begin >= mender->source.begin &&
-            input->excused[i].end <= mender->source.end)
-            mender->excused[mender->n_excused++] =
-                (struct mt_range){input->excused[i].begin - mender->source.begin,
-                                  input->excused[i].end - mender->source.begin};
+    mender->ignored = calloc(input->n_ignored + 1, sizeof *mender->ignored);
+    if (!mender->ignored)
+        return mt_fail_memory(err, input->n_ignored * sizeof *mender->ignored, "terms");
+    for (size_t i = 0; i < input->n_ignored; i++)
+        if (input->ignored[i].begin >= mender->source.begin &&
+            input->ignored[i].end <= mender->source.end)
+            mender->ignored[mender->n_ignored++] =
+                (struct mt_range){input->ignored[i].begin - mender->source.begin,
+                                  input->ignored[i].end - mender->source.begin};
     return MT_OK;
 }
 
@@ -292,7 +292,7 @@ enum mt_status mt_number_repair(const struct mt_number_repair_input *input, size
         struct mender mender = {.input = input,
                                 .source = input->source_sentences[i],
                                 .target = input->target_sentences[i]};
-        status = take_excused(&mender, err);
+        status = take_ignored(&mender, err);
         if (!status)
             status = mend(&mender, err);
         if (!status)
@@ -300,7 +300,7 @@ enum mt_status mt_number_repair(const struct mt_number_repair_input *input, size
         for (size_t k = 0; k < MT_MAX_REPAIRS; k++)
             mt_text_finish(&mender.written[k]);
         mt_numbers_difference_finish(&mender.difference);
-        free(mender.excused);
+        free(mender.ignored);
     }
     if (status)
         return status;

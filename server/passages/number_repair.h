@@ -30,8 +30,8 @@ struct mt_number_repair_input {
     size_t target_length;
     const struct mt_range *source_sentences, *target_sentences; /* bytes of each; ascending */
     size_t n_sentences;
-    const struct mt_range *excused; /* parts of the source whose numbers are somebody else's */
-    size_t n_excused;
+    const struct mt_range *ignored; /* parts of the source whose numbers are somebody else's */
+    size_t n_ignored;
     const struct mt_word_links *links; /* between source and target */
 };
 

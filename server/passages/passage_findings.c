@@ -21,7 +21,7 @@ struct part_findings {
     struct mt_passage_part *part;
     struct mt_rendering as_written, rendering;
     bool is_rendered;
-    struct mt_ranges all_excused, excused;
+    struct mt_ranges all_ignored, ignored;
     struct mt_numbers_difference difference;
 };
 
@@ -207,8 +207,8 @@ static enum mt_status proofread_sentence(const struct mt_passage *passage,
     unsigned found = mt_guard_check(part->translation, sentence, proofreading->guards);
     unsigned warnings = 0;
     enum mt_status status =
-        mt_passage_describe_pair(part, &findings->as_written, sentence, &findings->all_excused,
-                                 &findings->excused, &pair, err);
+        mt_passage_describe_pair(part, &findings->as_written, sentence, &findings->all_ignored,
+                                 &findings->ignored, &pair, err);
     if (!status && passage->reader)
         status = find_kinds(part, sentence, &pair, proofreading->guards, &found, err);
     if (status)
@@ -247,14 +247,14 @@ static enum mt_status proofread_part(const struct mt_passage *passage, size_t in
         report_unaligned(proofreading, 0);
     enum mt_status status = mt_rendering_make(&unchanged, part, 0, &findings.as_written, err);
     if (!status)
-        status = mt_passage_list_excused(part, &findings.all_excused, err);
+        status = mt_passage_list_ignored(part, &findings.all_ignored, err);
     for (size_t i = 0; i < n && !status; i++)
         status = proofread_sentence(passage, part, &findings, i, proofreading, err);
     proofreading->n_before += n;
     mt_rendering_finish(&findings.as_written);
     mt_rendering_finish(&findings.rendering);
-    mt_ranges_finish(&findings.all_excused);
-    mt_ranges_finish(&findings.excused);
+    mt_ranges_finish(&findings.all_ignored);
+    mt_ranges_finish(&findings.ignored);
     mt_numbers_difference_finish(&findings.difference);
     return status;
 }

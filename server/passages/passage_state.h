@@ -79,15 +79,15 @@ MT_MUST_CHECK enum mt_status mt_rendering_find_links(const struct mt_passage *pa
                                                      struct mt_error *err);
 
 /* What of a part's text brings no numbers: terms, which have others, and stand-ins, which go. */
-MT_MUST_CHECK enum mt_status mt_passage_list_excused(const struct mt_passage_part *part,
+MT_MUST_CHECK enum mt_status mt_passage_list_ignored(const struct mt_passage_part *part,
                                                      struct mt_ranges *out, struct mt_error *err);
 
-/* A sentence's pair in what the model wrote, of a rendering that is not edited; *excused are those
- * of all_excused in it, and hold what *out points to. */
+/* A sentence's pair in what the model wrote, of a rendering that is not edited; *ignored are those
+ * of all_ignored in it, and hold what *out points to. */
 MT_MUST_CHECK enum mt_status
 mt_passage_describe_pair(const struct mt_passage_part *part, const struct mt_rendering *rendering,
-                         size_t sentence, const struct mt_ranges *all_excused,
-                         struct mt_ranges *excused, struct mt_proofread_pair *out,
+                         size_t sentence, const struct mt_ranges *all_ignored,
+                         struct mt_ranges *ignored, struct mt_proofread_pair *out,
                          struct mt_error *err);
 
 /* Appends a code, in the target language's own way where its form says so. MT_MEMORY. */

@@ -102,7 +102,7 @@ enum mt_status mt_rendering_find_links(const struct mt_passage *passage,
 
 /* ---- numbers ---- */
 
-enum mt_status mt_passage_list_excused(const struct mt_passage_part *part, struct mt_ranges *out,
+enum mt_status mt_passage_list_ignored(const struct mt_passage_part *part, struct mt_ranges *out,
                                        struct mt_error *err)
 {
     enum mt_status status = MT_OK;
@@ -115,26 +115,26 @@ enum mt_status mt_passage_list_excused(const struct mt_passage_part *part, struc
 
 enum mt_status mt_passage_describe_pair(const struct mt_passage_part *part,
                                         const struct mt_rendering *rendering, size_t sentence,
-                                        const struct mt_ranges *all_excused,
-                                        struct mt_ranges *excused, struct mt_proofread_pair *out,
+                                        const struct mt_ranges *all_ignored,
+                                        struct mt_ranges *ignored, struct mt_proofread_pair *out,
                                         struct mt_error *err)
 {
     size_t length;
     struct mt_range source = rendering->source_sentences[sentence];
     struct mt_range target = rendering->target_sentences[sentence];
     enum mt_status status = MT_OK;
-    excused->n = 0;
-    for (size_t i = 0; i < all_excused->n && !status; i++)
-        if (all_excused->items[i].begin >= source.begin && all_excused->items[i].end <= source.end)
-            status = mt_ranges_append(excused, all_excused->items[i].begin - source.begin,
-                                      all_excused->items[i].end - source.begin, err);
+    ignored->n = 0;
+    for (size_t i = 0; i < all_ignored->n && !status; i++)
+        if (all_ignored->items[i].begin >= source.begin && all_ignored->items[i].end <= source.end)
+            status = mt_ranges_append(ignored, all_ignored->items[i].begin - source.begin,
+                                      all_ignored->items[i].end - source.begin, err);
     *out = (struct mt_proofread_pair){
         .source = mt_translation_text(part->translation, &length) + source.begin,
         .n_source = source.end - source.begin,
         .target = rendering->written.bytes + target.begin,
         .n_target = target.end - target.begin,
-        .excused = excused->items,
-        .n_excused = excused->n,
+        .ignored = ignored->items,
+        .n_ignored = ignored->n,
     };
     return status;
 }
@@ -143,37 +143,37 @@ enum mt_status mt_passage_describe_pair(const struct mt_passage_part *part,
 static enum mt_status needs_repair(const struct mt_passage *passage,
                                    const struct mt_passage_part *part,
                                    const struct mt_rendering *rendering,
-                                   const struct mt_ranges *all_excused, bool *out,
+                                   const struct mt_ranges *all_ignored, bool *out,
                                    struct mt_error *err)
 {
     struct mt_numbers_difference difference = {0};
-    struct mt_ranges excused = {0};
+    struct mt_ranges ignored = {0};
     enum mt_status status = MT_OK;
     *out = false;
     for (size_t i = 0; i < mt_translation_n_sentences(part->translation) && !status && !*out; i++) {
         struct mt_proofread_pair pair;
         if (!mt_sentence_trace(mt_translation_part(part->translation, i).sentence))
             continue;
-        status = mt_passage_describe_pair(part, rendering, i, all_excused, &excused, &pair, err);
+        status = mt_passage_describe_pair(part, rendering, i, all_ignored, &ignored, &pair, err);
         if (!status)
             status = mt_proofread_numbers(passage->reader, &pair, &difference, err);
         *out = !status && difference.missing.n > 0 && difference.added.n > 0;
     }
     mt_numbers_difference_finish(&difference);
-    mt_ranges_finish(&excused);
+    mt_ranges_finish(&ignored);
     return status;
 }
 
 static enum mt_status repair(const struct mt_passage *passage, struct mt_passage_part *part,
                              size_t rank, struct mt_rendering *rendering, struct mt_error *err)
 {
-    struct mt_ranges all_excused = {0};
+    struct mt_ranges all_ignored = {0};
     const struct mt_word_links *links = NULL;
     bool is_needed = false;
     size_t length, *step = NULL, n = mt_translation_n_sentences(part->translation);
-    enum mt_status status = mt_passage_list_excused(part, &all_excused, err);
+    enum mt_status status = mt_passage_list_ignored(part, &all_ignored, err);
     if (!status)
-        status = needs_repair(passage, part, rendering, &all_excused, &is_needed, err);
+        status = needs_repair(passage, part, rendering, &all_ignored, &is_needed, err);
     if (!status && is_needed)
         status = mt_rendering_find_links(passage, part, rank, rendering, &links, err);
     if (!status && is_needed && !(step = calloc(rendering->written.length + 1, sizeof *step)))
@@ -187,13 +187,13 @@ static enum mt_status repair(const struct mt_passage *passage, struct mt_passage
             .source_sentences = rendering->source_sentences,
             .target_sentences = rendering->target_sentences,
             .n_sentences = n,
-            .excused = all_excused.items,
-            .n_excused = all_excused.n,
+            .ignored = all_ignored.items,
+            .n_ignored = all_ignored.n,
             .links = links,
         };
         status = mt_number_repair(&input, step, &rendering->repaired, &rendering->repairs, err);
     }
-    mt_ranges_finish(&all_excused);
+    mt_ranges_finish(&all_ignored);
     if (!status && is_needed)
         move_on(rendering, n, &rendering->repaired, step);
     else

@@ -123,7 +123,7 @@ struct mt_exchange_stream {
     struct mt_text events;
     size_t n_sent;
     bool is_open;           /* the reply has begun, or is going to; then it stays so */
-    bool has_news;          /* sentences got further since the last collection */
+    bool has_events;        /* sentences got further since the last collection */
     bool is_broken;         /* without memory for events: the connection is cut off */
     atomic_bool has_pieces; /* of the translation: the request counts, however it ends */
 };

@@ -68,7 +68,7 @@ enum mt_status mt_http_create(const struct mt_http_options *options, struct mt_h
     size_t limit = options->max_client_connections;
     const struct mt_connections_options connections = {
         .max_connections = options->max_connections,
-        .max_surplus = MT_SURPLUS_CONNECTIONS,
+        .max_over_limit = MT_CONNECTIONS_OVER_LIMIT,
         .max_client_connections = limit > 0 ? limit : (options->max_connections + 3) / 4,
         .limits_this_machine = limit > 0,
         .proxies = options->proxies,
@@ -186,7 +186,7 @@ static bool limit_ttl(int fd, int ttl)
 
 static size_t connection_limit(const struct mt_http *http)
 {
-    return http->options.max_connections + MT_SURPLUS_CONNECTIONS;
+    return http->options.max_connections + MT_CONNECTIONS_OVER_LIMIT;
 }
 
 static bool has_room(const struct mt_http *http)

@@ -385,11 +385,11 @@ static void check_host(struct mt_exchange *exchange, const struct mt_gate_result
     mt_exchange_count_rejection(exchange, MT_REJECTED_MALFORMED);
 }
 
-static void refuse_surplus(struct mt_exchange *exchange)
+static void refuse_over_limit(struct mt_exchange *exchange)
 {
     if (exchange->route && exchange->route->is_vital)
         return;
-    bool is_of_client = mt_connection_surplus(exchange->slot) == MT_SURPLUS_OF_CLIENT;
+    bool is_of_client = mt_connection_over_limit(exchange->slot) == MT_OVER_LIMIT_OF_CLIENT;
     struct mt_error err;
     if (is_of_client)
         mt_fail(&err, MT_THROTTLED, "too many connections from this address: try again later");
@@ -421,8 +421,8 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
         check_host(exchange, &gate);
     if (reply->code == 0)
         route_request(exchange, method, &gate);
-    if (reply->code == 0 && mt_connection_surplus(exchange->slot))
-        refuse_surplus(exchange);
+    if (reply->code == 0 && mt_connection_over_limit(exchange->slot))
+        refuse_over_limit(exchange);
     if (reply->code == 0)
         admit_body(exchange, gate.content_length);
     exchange->state = MT_AT_BODY;

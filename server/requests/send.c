@@ -317,7 +317,7 @@ enum MHD_Result mt_exchange_send(struct mt_exchange *exchange)
     exchange->response = NULL;
     if (!response)
         return MHD_NO;
-    if ((!is_early && reply->close) || mt_connection_surplus(exchange->slot) ||
+    if ((!is_early && reply->close) || mt_connection_over_limit(exchange->slot) ||
         mt_http_is_draining(exchange->http))
         MHD_add_response_header(response, "Connection", "close");
     mt_connections_enter(connections, exchange->slot,

@@ -157,23 +157,23 @@ static size_t queue_share(const struct mt_exchange *exchange)
 }
 
 /* The next model may find more sentences in the same text. */
-#define CONTINUED_FACTOR 2
+#define FOLLOW_UP_FACTOR 2
 
 /* A round that follows another is no newcomer: where it were refused, the work of those before
  * would be lost. But a short text opens no door for a long one in another language. */
-static size_t n_continued(const struct mt_exchange *exchange)
+static size_t n_follow_up(const struct mt_exchange *exchange)
 {
     const struct mt_job *former = &exchange->job; /* it ended well, or there was none */
-    return mt_size_max(former->n_continued, CONTINUED_FACTOR * former->n_sentences);
+    return mt_size_max(former->n_follow_up, FOLLOW_UP_FACTOR * former->n_sentences);
 }
 
 /* More than there can ever be room for would be refused for ever as if they only came too early. Of
  * a client's share one request may have more, where it is the only one. */
-static enum mt_status check_sentences(const struct mt_request *request, size_t n_continued,
+static enum mt_status check_sentences(const struct mt_request *request, size_t n_follow_up,
                                       struct mt_error *err)
 {
     size_t limit = (size_t)request->service->settings->max_queued_sentences;
-    if (request->n_sentences > mt_size_max(limit, n_continued))
+    if (request->n_sentences > mt_size_max(limit, n_follow_up))
         return mt_fail(err, MT_LIMIT, "the request has %zu sentences: at most %zu",
                        request->n_sentences, limit);
     return MT_OK;
@@ -236,7 +236,7 @@ static void keep(const struct mt_request *request)
 static enum mt_status prepare_round(struct mt_exchange *exchange, struct mt_error *err)
 {
     struct mt_request *request = &exchange->request;
-    size_t n_expected = n_continued(exchange);
+    size_t n_expected = n_follow_up(exchange);
     if (exchange->record.is_wanted)
         record_model(exchange, mt_served_model_info(request->model->served)->id);
     request->n_sentences = request->n_made = 0;
@@ -254,7 +254,7 @@ static enum mt_status prepare_round(struct mt_exchange *exchange, struct mt_erro
         .lane = request->model->lane,
         .client = request->access.client,
         .max_client_sentences = queue_share(exchange),
-        .n_continued = n_expected,
+        .n_follow_up = n_expected,
         .deadline_ns = exchange->deadline_ns,
         .user = exchange,
     };
@@ -299,10 +299,10 @@ void mt_exchange_go_on(struct mt_exchange *exchange)
 {
     struct mt_exchange_stream *stream = &exchange->stream;
     bool has_ended = exchange->state == MT_RESTING;
-    bool is_due = has_ended || (exchange->state == MT_DECODING && stream->has_news);
+    bool is_due = has_ended || (exchange->state == MT_DECODING && stream->has_events);
     if (!is_due || (!mt_exchange_is_sent(exchange) && exchange->stop == MT_GO_ON))
         return;
-    stream->has_news = false;
+    stream->has_events = false;
     exchange->state = has_ended ? MT_WORKING : MT_COLLECTING;
     submit_step(exchange, has_ended ? end_job : collect, true);
 }
@@ -314,7 +314,7 @@ static void on_progress(struct mt_job *job)
 {
     struct mt_exchange *exchange = job->user;
     pthread_mutex_lock(&exchange->mutex);
-    exchange->stream.has_news = true;
+    exchange->stream.has_events = true;
     mt_exchange_go_on(exchange);
     pthread_mutex_unlock(&exchange->mutex);
 }
@@ -422,7 +422,7 @@ void mt_exchange_cancel(struct mt_exchange *exchange, enum mt_stop why)
         mt_engine_cancel(exchange->request.model->engine, &exchange->job);
         break;
     case MT_WORKING:
-        mt_text_threads_hurry(exchange->http->options.text_threads, &exchange->task);
+        mt_text_threads_prioritise(exchange->http->options.text_threads, &exchange->task);
         break;
     case MT_RESTING:
         mt_exchange_go_on(exchange);
@@ -521,7 +521,7 @@ static void rest(struct mt_exchange *exchange, bool has_more)
     if (!stream->is_open || !mt_exchange_is_sent(exchange))
         mt_exchange_return(exchange);
     stream->is_open = true;
-    stream->has_news |= has_more;
+    stream->has_events |= has_more;
     mt_exchange_go_on(exchange);
     pthread_mutex_unlock(&exchange->mutex);
 }
@@ -791,6 +791,6 @@ void mt_exchange_begin_work(struct mt_exchange *exchange)
 {
     exchange->task.is_long = is_long(exchange);
     if (exchange->task.is_long || !exchange->route->handler->choose ||
-        !mt_engine_lend_thread(exchange->request.service->engine, run_begin, exchange))
+        !mt_engine_run_idle(exchange->request.service->engine, run_begin, exchange))
         submit_step(exchange, begin_request, false);
 }

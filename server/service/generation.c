@@ -55,7 +55,7 @@ static struct mt_engine_options engine_options(const struct mt_settings *setting
         .threads_per_worker = (size_t)settings->threads_per_worker,
         .max_batch_rows = (size_t)settings->max_batch_rows,
         .max_queued_sentences = (size_t)settings->max_queued_sentences,
-        .max_continued_jobs = (size_t)settings->max_connections,
+        .max_follow_up_jobs = (size_t)settings->max_connections,
         .late_ms = settings->request_timeout_ms / 2,
     };
 }

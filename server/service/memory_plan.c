@@ -162,7 +162,7 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
                     times(twice, pinned ? mt_lane_reserved_bytes(pinned->lane) : 0),
                 [MT_MEMORY_QUEUE] = times(twice, queue_bytes),
                 [MT_MEMORY_CONNECTIONS] =
-                    times(n_connections + MT_SURPLUS_CONNECTIONS, connection_bytes),
+                    times(n_connections + MT_CONNECTIONS_OVER_LIMIT, connection_bytes),
                 [MT_MEMORY_BODIES] =
                     times(COPIES_OF_A_BODY * n_connections + PARSED_FACTOR * n_parsed, body_bytes),
                 [MT_MEMORY_DOCUMENTS] = documents(settings),
@@ -174,8 +174,7 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
                 [MT_MEMORY_RESULTS] = (uint64_t)settings->cache_bytes,
                 [MT_MEMORY_GLOSSARIES] =
                     settings->data_directory[0] != '\0' ? MT_MAX_READY_BYTES : 0,
-                [MT_MEMORY_PROGRAM] =
-                    PROGRAM_BYTES + mt_meters_bytes(MT_MAX_METERED_ADDRESSES),
+                [MT_MEMORY_PROGRAM] = PROGRAM_BYTES + mt_meters_bytes(MT_MAX_METERED_ADDRESSES),
             },
         .mapped_bytes = pinned ? mt_model_mapped_bytes(pinned->model) : 0,
     };

@@ -75,10 +75,10 @@ static bool is_within_code(const struct mt_proofread_pair *pair, struct mt_range
            (behind != ':' && !is_border(behind));
 }
 
-static bool is_excused(const struct mt_proofread_pair *pair, struct mt_range word)
+static bool is_ignored(const struct mt_proofread_pair *pair, struct mt_range word)
 {
-    for (size_t i = 0; i < pair->n_excused; i++)
-        if (pair->excused[i].begin < word.end && pair->excused[i].end > word.begin)
+    for (size_t i = 0; i < pair->n_ignored; i++)
+        if (pair->ignored[i].begin < word.end && pair->ignored[i].end > word.begin)
             return true;
     return false;
 }
@@ -195,7 +195,7 @@ enum mt_status mt_left_words_find(const struct mt_tokenizer *tokenizer,
         bool is_small = u_islower((UChar32)mt_utf8_decode(pair->source + word.begin));
         if (n_letters >= MIN_LETTERS && word.end - word.begin <= MAX_WORD_BYTES &&
             n_small == n_letters - 1 && (is_small || (is_first && is_capital)) &&
-            !is_within_code(pair, word) && !is_excused(pair, word))
+            !is_within_code(pair, word) && !is_ignored(pair, word))
             status = look_at_word(&search, word, is_capital, &has_found, err);
     }
     mt_text_finish(&search.target);

@@ -17,7 +17,7 @@
 struct mt_hypothesis;
 struct mt_tokenizer;
 
-/* *found: whether there is one outside the source's excused parts. pair->target is what the
+/* *found: whether there is one outside the source's ignored parts. pair->target is what the
  * hypothesis says; false where it has no probabilities. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_left_words_find(const struct mt_tokenizer *tokenizer,
                                                 const struct mt_hypothesis *hypothesis,

@@ -53,7 +53,7 @@ enum mt_status mt_proofread_numbers(const struct mt_proofreader *reader,
     /* A model may end a sentence within a character that it spells in bytes. */
     if (mt_utf8_valid_prefix(pair->target, pair->n_target) < pair->n_target)
         return MT_OK;
-    return mt_numbers_compare(&source, &target, pair->excused, pair->n_excused, out, err);
+    return mt_numbers_compare(&source, &target, pair->ignored, pair->n_ignored, out, err);
 }
 
 enum mt_status mt_proofread_times(const struct mt_proofreader *reader,

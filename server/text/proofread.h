@@ -46,8 +46,8 @@ MT_MUST_CHECK enum mt_status mt_proofreader_init(struct mt_proofreader *reader,
 struct mt_proofread_pair {
     const char *source, *target;
     size_t n_source, n_target;      /* bytes */
-    const struct mt_range *excused; /* parts of the source whose numbers may be missing */
-    size_t n_excused;
+    const struct mt_range *ignored; /* parts of the source whose numbers may be missing */
+    size_t n_ignored;
 };
 
 /* As mt_number_times_compare, of what mt_proofread_numbers found. */

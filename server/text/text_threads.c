@@ -281,7 +281,7 @@ void mt_text_threads_submit(struct mt_text_threads *threads, struct mt_text_task
     unlock_and_wake(threads, true);
 }
 
-void mt_text_threads_hurry(struct mt_text_threads *threads, struct mt_text_task *task)
+void mt_text_threads_prioritise(struct mt_text_threads *threads, struct mt_text_task *task)
 {
     pthread_mutex_lock(&threads->mutex);
     bool is_waiting = task->is_waiting;

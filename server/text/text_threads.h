@@ -55,7 +55,7 @@ void mt_text_threads_submit(struct mt_text_threads *threads, struct mt_text_task
 
 /* Runs the task before all others if it waits; does nothing if it does not. The caller knows that
  * the task exists, and that nobody submits it at the same time. */
-void mt_text_threads_hurry(struct mt_text_threads *threads, struct mt_text_task *task);
+void mt_text_threads_prioritise(struct mt_text_threads *threads, struct mt_text_task *task);
 
 /* How many tasks wait. */
 size_t mt_text_threads_n_waiting(struct mt_text_threads *threads);

@@ -110,7 +110,7 @@ static void make(struct world *world, size_t i, struct input *input)
         world->places[i] = MADE;
         mt_sentence_set_user(world->sentences[i], recipe);
         if (i % 2)
-            mt_sentence_set_brief(world->sentences[i]);
+            mt_sentence_set_short(world->sentences[i]);
     } else {
         assert(err.message[0] != '\0');
     }
@@ -207,7 +207,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             take(&world);
             break;
         case 2:
-            mt_batch_step_brief(world.batch);
+            mt_batch_step_short(world.batch);
             break;
         case 3:
         case 4:

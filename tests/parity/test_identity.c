@@ -174,7 +174,7 @@ static size_t dice_below(size_t n)
 }
 
 /* Every stride-th line in a new order; between two steps none to eleven arrive, as far as there is
- * room, which depends on how long steps take, and one in four is brief and has steps of its own.
+ * room, which depends on how long steps take, and one in four is of a short job and has steps of its own.
  * Returns how many steps had a full batch. */
 static size_t translate_together(const struct mt_model *model, struct mt_team *team, size_t stride,
                                  const char *how)
@@ -194,7 +194,7 @@ static size_t translate_together(const struct mt_model *model, struct mt_team *t
             if (!sentences[line])
                 sentences[line] = make_sentence(model, line);
             if (line % 4 == 0)
-                mt_sentence_set_brief(sentences[line]);
+                mt_sentence_set_short(sentences[line]);
             if (!mt_batch_admit(batch, sentences[line]))
                 break;
             mt_sentence_set_user(sentences[line], (void *)&lines[line]);
@@ -202,7 +202,7 @@ static size_t translate_together(const struct mt_model *model, struct mt_team *t
         }
         mt_team_set_width(team, 1 + dice_below(mt_team_size(team)));
         for (size_t i = dice_below(3); i > 0; i--)
-            mt_batch_step_brief(batch);
+            mt_batch_step_short(batch);
         mt_batch_step(batch);
         n_full += mt_batch_n_rows(batch) >= BATCH_ROWS - MAX_BEAMS;
         for (struct mt_sentence *s; (s = mt_batch_take_finished(batch)); n_done++) {

@@ -428,12 +428,12 @@ static enum mt_status compare(struct mt_number_side *source, struct mt_number_si
     return MT_OK;
 }
 
-static void excuse(struct mt_number_side *source, const struct mt_range *excused, size_t n)
+static void ignore(struct mt_number_side *source, const struct mt_range *ignored, size_t n)
 {
     for (size_t i = 0; i < source->n_groups; i++)
         for (size_t k = 0; k < n; k++)
-            if (source->groups[i].at.begin < excused[k].end &&
-                source->groups[i].at.end > excused[k].begin)
+            if (source->groups[i].at.begin < ignored[k].end &&
+                source->groups[i].at.end > ignored[k].begin)
                 source->groups[i].is_matched = true;
 }
 
@@ -464,7 +464,7 @@ void mt_numbers_difference_finish(struct mt_numbers_difference *difference)
 
 enum mt_status mt_numbers_compare(const struct mt_numbers_text *source,
                                   const struct mt_numbers_text *target,
-                                  const struct mt_range *excused, size_t n_excused,
+                                  const struct mt_range *ignored, size_t n_ignored,
                                   struct mt_numbers_difference *out, struct mt_error *err)
 {
     struct mt_number_side from = {.text = source}, to = {.text = target};
@@ -476,7 +476,7 @@ enum mt_status mt_numbers_compare(const struct mt_numbers_text *source,
     if (!status && is_compared)
         status = compare(&from, &to, err);
     if (!status && is_compared) {
-        excuse(&from, excused, n_excused);
+        ignore(&from, ignored, n_ignored);
         status = list_open(&from, &out->missing, err);
     }
     if (!status && is_compared)

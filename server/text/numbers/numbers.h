@@ -49,11 +49,11 @@ struct mt_numbers_difference {
 };
 void mt_numbers_difference_finish(struct mt_numbers_difference *difference);
 
-/* excused: parts of the source whose numbers may be missing. In the place of what *out held; the
+/* ignored: parts of the source whose numbers may be missing. In the place of what *out held; the
  * caller finishes it on failure too. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_numbers_compare(const struct mt_numbers_text *source,
                                                 const struct mt_numbers_text *target,
-                                                const struct mt_range *excused, size_t n_excused,
+                                                const struct mt_range *ignored, size_t n_ignored,
                                                 struct mt_numbers_difference *out,
                                                 struct mt_error *err);
 

@@ -103,25 +103,25 @@ START_TEST(sleeping_members_are_woken)
 }
 END_TEST
 
-/* Whether a run follows at once, late or not at all: nobody works for having been roused. */
+/* Whether a run follows at once, late or not at all: nobody works for having been woken. */
 START_TEST(roused_members_work_when_there_is_a_run)
 {
     size_t n = team_sizes[_i];
     struct mt_team *team = create(n);
     struct counts counts = {0};
     for (size_t run = 1; run <= 300; run++) {
-        mt_team_rouse(team);
+        mt_team_wake_up(team);
         usleep((useconds_t)(run % 3) * 200);
         for (size_t member = 0; member < n; member++)
             ck_assert_uint_eq(counts.n_calls[member], run - 1);
         if (run % 5 == 0)
-            mt_team_rouse(team);
+            mt_team_wake_up(team);
         mt_team_run(team, count, &counts);
         for (size_t member = 0; member < n; member++)
             ck_assert_uint_eq(counts.n_calls[member], run);
     }
-    mt_team_rouse(team);
-    mt_team_rouse(NULL);
+    mt_team_wake_up(team);
+    mt_team_wake_up(NULL);
     mt_team_destroy(team);
 }
 END_TEST

@@ -17,7 +17,7 @@ struct mt_sentence {
     size_t n_source, n_rows, n_steps;
     atomic_size_t n_done;
     void *user;
-    bool was_admitted, is_brief;
+    bool was_admitted, is_short;
     const struct mt_model *model; /* of the batch that took it in */
     const struct mt_batch *batch; /* in flight in */
     int32_t ids[MAX_IDS];
@@ -221,10 +221,10 @@ const struct mt_model *fake_model_of(const struct mt_sentence *sentence)
     return sentence->model;
 }
 
-void mt_sentence_set_brief(struct mt_sentence *sentence)
+void mt_sentence_set_short(struct mt_sentence *sentence)
 {
-    demand(!sentence->batch, "a sentence in flight becomes brief");
-    sentence->is_brief = true;
+    demand(!sentence->batch, "a sentence in flight becomes short");
+    sentence->is_short = true;
 }
 
 size_t mt_sentence_n_source(const struct mt_sentence *sentence)
@@ -326,7 +326,7 @@ static double take_time(size_t n_rows)
     return (double)(mt_now_ns() - begin_ns) * 1e-9;
 }
 
-static void step(struct mt_batch *batch, bool is_for_brief)
+static void step(struct mt_batch *batch, bool is_for_short)
 {
     size_t n_rows = 0;
     enter(batch);
@@ -337,7 +337,7 @@ static void step(struct mt_batch *batch, bool is_for_brief)
         mt_team_run(batch->options.team, delay_members, &delay_ns);
     for (size_t i = 0; i < batch->n; i++) {
         struct mt_sentence *s = batch->sentences[i];
-        if (is_for_brief && !s->is_brief)
+        if (is_for_short && !s->is_short)
             continue;
         n_rows += s->n_rows;
         if (s->n_done < MAX_IDS)
@@ -357,7 +357,7 @@ void mt_batch_step(struct mt_batch *batch)
     step(batch, false);
 }
 
-void mt_batch_step_brief(struct mt_batch *batch)
+void mt_batch_step_short(struct mt_batch *batch)
 {
     step(batch, true);
 }

@@ -215,11 +215,11 @@ START_TEST(a_job_is_told_whether_it_was_the_last)
 {
     start(1, 4, 100);
     fake_close_gate();
-    struct test_job *brief = test_submit(lane, 1, 1, 1, 1);
+    struct test_job *short_job = test_submit(lane, 1, 1, 1, 1);
     struct test_job *lengthy = test_submit(lane, 2, 1, 1, 3);
     fake_open_gate();
     test_wait(2);
-    ck_assert(!brief->job.was_last);
+    ck_assert(!short_job->job.was_last);
     ck_assert(lengthy->job.was_last);
     test_finish();
 }

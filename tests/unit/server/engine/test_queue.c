@@ -264,7 +264,7 @@ START_TEST(removes_jobs_wherever_they_stand)
 }
 END_TEST
 
-START_TEST(shows_brief_jobs)
+START_TEST(shows_short_jobs)
 {
     struct mt_job *a = put(1, 3, 30), *b = put(2, 9, 8), *job;
     ck_assert_ptr_eq(take(), a);
@@ -338,9 +338,9 @@ START_TEST(who_has_little_time_left_goes_before_others_of_its_client)
 {
     struct mt_job *large = put_until(2000, 1, 3, 100), *newer = put_until(9000, 1, 4, 40);
     ck_assert_ptr_eq(take(), newer);
-    mt_queue_hurry(queue, 1500); /* 500 are left, not less than LATE_NS */
+    mt_queue_promote_late(queue, 1500); /* 500 are left, not less than LATE_NS */
     ck_assert_ptr_eq(take(), newer);
-    mt_queue_hurry(queue, 1501);
+    mt_queue_promote_late(queue, 1501);
     ck_assert_ptr_eq(take(), large);
     struct mt_job *hasty = put_until(1900, 1, 1, 200); /* late as soon as it comes */
     ck_assert_ptr_eq(take(), hasty);
@@ -355,7 +355,7 @@ END_TEST
 START_TEST(who_has_little_time_left_takes_nothing_from_other_clients)
 {
     struct mt_job *late = put_until(100, 1, 3, 10), *other = put(2, 3, 10);
-    mt_queue_hurry(queue, 99);
+    mt_queue_promote_late(queue, 99);
     for (int i = 0; i < 3; i++) {
         ck_assert_ptr_eq(take(), late);
         ck_assert_ptr_eq(take(), other);
@@ -363,27 +363,28 @@ START_TEST(who_has_little_time_left_takes_nothing_from_other_clients)
 }
 END_TEST
 
-START_TEST(what_is_short_needs_no_hurry)
+START_TEST(a_short_job_is_not_promoted)
 {
-    struct mt_job *lengthy = put_until(100, 1, 2, 100), *brief = put_until(90, 1, 1, 60), *found;
-    mt_queue_hurry(queue, 99);
+    struct mt_job *long_job = put_until(100, 1, 2, 100), *short_job = put_until(90, 1, 1, 60),
+                  *found;
+    mt_queue_promote_late(queue, 99);
     ck_assert(mt_queue_peek(lane, true, &found));
-    ck_assert_ptr_eq(found, brief);
-    ck_assert_ptr_eq(take(), lengthy);
-    mt_queue_remove(queue, lane, lengthy);
-    ck_assert_ptr_eq(take(), brief);
+    ck_assert_ptr_eq(found, short_job);
+    ck_assert_ptr_eq(take(), long_job);
+    mt_queue_remove(queue, lane, long_job);
+    ck_assert_ptr_eq(take(), short_job);
 }
 END_TEST
 
-START_TEST(nobody_hurries_where_there_is_no_such_time)
+START_TEST(nobody_is_promoted_where_there_is_no_such_time)
 {
     mt_queue_destroy(queue);
     ck_assert_int_eq(mt_queue_create(100, 0, 0, &queue, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_add_lane(queue, &lane, NULL), MT_OK);
     put_until(100, 1, 2, 100);
-    struct mt_job *brief = put_until(9000, 1, 1, 40);
-    mt_queue_hurry(queue, 101);
-    ck_assert_ptr_eq(take(), brief);
+    struct mt_job *short_job = put_until(9000, 1, 1, 40);
+    mt_queue_promote_late(queue, 101);
+    ck_assert_ptr_eq(take(), short_job);
 }
 END_TEST
 
@@ -391,13 +392,13 @@ START_TEST(what_is_late_may_be_removed)
 {
     struct mt_job *first = put_until(1000, 1, 2, 100), *second = put_until(1100, 1, 2, 100);
     struct mt_job *third = put_until(9000, 1, 2, 100);
-    mt_queue_hurry(queue, 900);
+    mt_queue_promote_late(queue, 900);
     mt_queue_remove(queue, lane, second);
     ck_assert_ptr_eq(take(), first);
     mt_queue_remove(queue, lane, first);
     struct mt_job *fourth = put_until(900, 1, 2, 100);
     ck_assert_ptr_eq(take(), third);
-    mt_queue_hurry(queue, 901);
+    mt_queue_promote_late(queue, 901);
     ck_assert_ptr_eq(take(), fourth);
     ck_assert_ptr_eq(take(), fourth);
     ck_assert_ptr_eq(take(), third);
@@ -449,7 +450,7 @@ START_TEST(loses_nothing_in_random_traffic)
             struct mt_job *job = make_job(what / 4 % 5, 1 + what / 32 % 20, 1 + what / 8 % 40);
             job->deadline_ns = what % 3 ? 1000 + what / 2 % 3000 : 0;
             ck_assert_int_eq(mt_queue_put(queue, lane, job, NULL), MT_OK);
-            mt_queue_hurry(queue, now += 40);
+            mt_queue_promote_late(queue, now += 40);
             n_expected += job->n_sentences;
             n_put += job->n_sentences;
         } else if (what % 16 == 1 && n_jobs) {
@@ -580,7 +581,7 @@ START_TEST(a_job_that_continues_a_request_finds_its_place)
 {
     struct mt_job *newcomer = make_job(3, 1, 1), *next = make_job(1, 20, 1);
     next->max_client_sentences = 10;
-    next->n_continued = 20;
+    next->n_follow_up = 20;
     mt_queue_destroy(queue);
     ck_assert_int_eq(mt_queue_create(100, 1, 0, &queue, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_add_lane(queue, &lane, NULL), MT_OK);
@@ -603,22 +604,22 @@ END_TEST
 
 START_TEST(no_more_of_those_find_a_place_than_there_are_requests)
 {
-    enum { N_NEW = 4, N_CONTINUED = 3 };
-    struct mt_job *continued[N_CONTINUED + 1];
+    enum { N_NEW = 4, N_FOLLOW_UP = 3 };
+    struct mt_job *follow_up[N_FOLLOW_UP + 1];
     mt_queue_destroy(queue);
-    ck_assert_int_eq(mt_queue_create(N_NEW, N_CONTINUED, 0, &queue, NULL), MT_OK);
+    ck_assert_int_eq(mt_queue_create(N_NEW, N_FOLLOW_UP, 0, &queue, NULL), MT_OK);
     ck_assert_int_eq(mt_queue_add_lane(queue, &lane, NULL), MT_OK);
     for (size_t round = 0; round < 2; round++) { /* all places are given back */
         for (uint64_t i = 0; i < N_NEW; i++)
             put(1 + i, 1, 1);
-        for (size_t i = 0; i <= N_CONTINUED; i++) { /* each a client of its own */
-            continued[i] = make_job(10 + i, 2, 1);
-            continued[i]->n_continued = 2;
-            ck_assert_int_eq(mt_queue_put(queue, lane, continued[i], NULL),
-                             i < N_CONTINUED ? MT_OK : MT_BUSY);
+        for (size_t i = 0; i <= N_FOLLOW_UP; i++) { /* each a client of its own */
+            follow_up[i] = make_job(10 + i, 2, 1);
+            follow_up[i]->n_follow_up = 2;
+            ck_assert_int_eq(mt_queue_put(queue, lane, follow_up[i], NULL),
+                             i < N_FOLLOW_UP ? MT_OK : MT_BUSY);
         }
-        mt_queue_remove(queue, lane, continued[0]);
-        ck_assert_int_eq(mt_queue_put(queue, lane, continued[N_CONTINUED], NULL), MT_OK);
+        mt_queue_remove(queue, lane, follow_up[0]);
+        ck_assert_int_eq(mt_queue_put(queue, lane, follow_up[N_FOLLOW_UP], NULL), MT_OK);
         while (take()) {
         }
     }
@@ -630,7 +631,7 @@ START_TEST(a_job_that_is_larger_than_what_it_continues_has_a_share_too)
 {
     struct mt_job *own = put(7, 10, 1), *long_one = make_job(7, 5, 1), *other = make_job(8, 5, 1);
     long_one->max_client_sentences = other->max_client_sentences = 10;
-    long_one->n_continued = other->n_continued = 4;
+    long_one->n_follow_up = other->n_follow_up = 4;
     ck_assert_int_eq(mt_queue_put(queue, lane, long_one, NULL), MT_THROTTLED);
     ck_assert_int_eq(mt_queue_put(queue, lane, other, NULL), MT_OK);
     mt_queue_remove(queue, lane, own);
@@ -657,13 +658,13 @@ Suite *suite_queue(void)
     tcase_add_test(tcase, keeps_places_for_a_job_that_found_none);
     tcase_add_test(tcase, keeps_an_eighth_of_the_places_at_most);
     tcase_add_test(tcase, removes_jobs_wherever_they_stand);
-    tcase_add_test(tcase, shows_brief_jobs);
+    tcase_add_test(tcase, shows_short_jobs);
     tcase_add_test(tcase, finds_what_has_expired);
     tcase_add_test(tcase, finds_what_expired_first);
     tcase_add_test(tcase, who_has_little_time_left_goes_before_others_of_its_client);
     tcase_add_test(tcase, who_has_little_time_left_takes_nothing_from_other_clients);
-    tcase_add_test(tcase, what_is_short_needs_no_hurry);
-    tcase_add_test(tcase, nobody_hurries_where_there_is_no_such_time);
+    tcase_add_test(tcase, a_short_job_is_not_promoted);
+    tcase_add_test(tcase, nobody_is_promoted_where_there_is_no_such_time);
     tcase_add_test(tcase, what_is_late_may_be_removed);
     tcase_add_test(tcase, has_room_for_a_client_per_sentence);
     tcase_add_test(tcase, loses_nothing_in_random_traffic);

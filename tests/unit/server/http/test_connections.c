@@ -62,14 +62,14 @@ static bool becomes(struct fixture *fixture, const int *number, int n, int ms)
 }
 
 #define LONG_MS 60000
-static const struct mt_connections_options patient = {.max_connections = 4, .max_surplus = 2};
+static const struct mt_connections_options patient = {.max_connections = 4, .max_over_limit = 2};
 
 START_TEST(phase_that_takes_too_long_ends_the_connection)
 {
     struct fixture fixture;
     create(&fixture, (struct mt_connections_options){
                          .max_connections = 4,
-                         .max_surplus = 2,
+                         .max_over_limit = 2,
                          .timeout_ms = {[MT_PHASE_FRESH] = LONG_MS, [MT_PHASE_HEADER] = 200}});
     struct pair slow = connect_pair(), quick = connect_pair(), fresh = connect_pair();
     struct mt_connection *slot = mt_connections_add(fixture.connections, slow.server, NULL);
@@ -350,7 +350,7 @@ START_TEST(deadlines_wait_for_those_that_have_sent)
 {
     struct fixture fixture;
     enum mt_phase phase = awaiting[_i];
-    struct mt_connections_options options = {.max_connections = 4, .max_surplus = 2};
+    struct mt_connections_options options = {.max_connections = 4, .max_over_limit = 2};
     options.timeout_ms[phase] = 1000;
     create(&fixture, options);
     struct pair spoke = connect_pair(), silent = connect_pair();

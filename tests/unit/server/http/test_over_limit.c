@@ -19,7 +19,7 @@ static bool has_gone_by(int ms, int64_t since_ns)
     return mt_now_ns() - since_ns >= ms * INT64_C(1000000);
 }
 
-static const struct mt_connections_options patient = {.max_connections = 4, .max_surplus = 2};
+static const struct mt_connections_options patient = {.max_connections = 4, .max_over_limit = 2};
 
 static struct mt_connections *create(const struct mt_connections_options *options)
 {
@@ -28,7 +28,7 @@ static struct mt_connections *create(const struct mt_connections_options *option
     return connections;
 }
 
-START_TEST(surplus_connections_are_marked_and_room_is_made)
+START_TEST(connections_over_the_limit_are_marked_and_room_is_made)
 {
     struct mt_connections *connections = create(&patient);
     struct pair pairs[8];
@@ -38,10 +38,10 @@ START_TEST(surplus_connections_are_marked_and_room_is_made)
     for (size_t i = 0; i < 4; i++) {
         slots[i] = mt_connections_add(connections, pairs[i].server, NULL);
         mt_connections_enter(connections, slots[i], MT_PHASE_WORK);
-        ck_assert(!mt_connection_surplus(slots[i]));
+        ck_assert(!mt_connection_over_limit(slots[i]));
     }
     slots[4] = mt_connections_add(connections, pairs[4].server, NULL);
-    ck_assert(mt_connection_surplus(slots[4]));
+    ck_assert(mt_connection_over_limit(slots[4]));
     mt_connections_remove(connections, slots[4]);
 
     /* The one that has been idle for longest goes. */
@@ -50,10 +50,10 @@ START_TEST(surplus_connections_are_marked_and_room_is_made)
     mt_connections_enter(connections, slots[1], MT_PHASE_IDLE);
     sleep_ms(IDLE_MS);
     slots[4] = mt_connections_add(connections, pairs[4].server, NULL);
-    ck_assert(!mt_connection_surplus(slots[4]));
+    ck_assert(!mt_connection_over_limit(slots[4]));
     ck_assert(becomes_shut(connections, &pairs[2], 1000) && !is_shut(&pairs[1]));
     slots[5] = mt_connections_add(connections, pairs[5].server, NULL);
-    ck_assert(!mt_connection_surplus(slots[5]));
+    ck_assert(!mt_connection_over_limit(slots[5]));
     ck_assert(becomes_shut(connections, &pairs[1], 1000));
     ck_assert_ptr_null(mt_connections_add(connections, pairs[6].server, NULL));
     for (size_t i = 0; i < 6; i++)
@@ -65,7 +65,7 @@ END_TEST
 START_TEST(room_is_not_made_at_the_cost_of_requests_on_their_way)
 {
     struct mt_connections *connections =
-        create(&(struct mt_connections_options){.max_connections = 3, .max_surplus = 2});
+        create(&(struct mt_connections_options){.max_connections = 3, .max_over_limit = 2});
     struct pair pairs[5];
     struct mt_connection *slots[5];
     for (size_t i = 0; i < 5; i++)
@@ -79,13 +79,13 @@ START_TEST(room_is_not_made_at_the_cost_of_requests_on_their_way)
     ck_assert_int_eq(send(pairs[0].client, "G", 1, 0), 1);
     sleep_ms(IDLE_MS);
     slots[3] = mt_connections_add(connections, pairs[3].server, NULL);
-    ck_assert(!mt_connection_surplus(slots[3]));
+    ck_assert(!mt_connection_over_limit(slots[3]));
     ck_assert(becomes_shut(connections, &pairs[1], 1000));
     int64_t idle_ns = mt_now_ns();
     mt_connections_enter(connections, slots[2], MT_PHASE_IDLE);
     slots[4] = mt_connections_add(connections, pairs[4].server, NULL);
     if (!has_gone_by(IDLE_GRACE_MS, idle_ns)) {
-        ck_assert_int_eq(mt_connection_surplus(slots[4]), MT_SURPLUS_OF_ALL);
+        ck_assert_int_eq(mt_connection_over_limit(slots[4]), MT_OVER_LIMIT_OF_ALL);
         ck_assert(!is_shut(&pairs[0]) && !is_shut(&pairs[2]));
         /* But those that have left make room at once. */
         mt_connections_remove(connections, slots[4]);
@@ -93,7 +93,7 @@ START_TEST(room_is_not_made_at_the_cost_of_requests_on_their_way)
         shutdown(pairs[2].client, SHUT_WR);
         mt_connections_wait(connections, 50);
         slots[4] = mt_connections_add(connections, pairs[4].server, NULL);
-        ck_assert(!mt_connection_surplus(slots[4]));
+        ck_assert(!mt_connection_over_limit(slots[4]));
         ck_assert(becomes_shut(connections, &pairs[2], 1000) && !is_shut(&pairs[0]));
     }
     for (size_t i = 0; i < 5; i++)
@@ -138,16 +138,16 @@ START_TEST(a_client_has_its_share_of_the_connections)
         pairs[i] = connect_pair();
         slots[i] = mt_connections_add(connections, pairs[i].server, (struct sockaddr *)&one);
         mt_connections_enter(connections, slots[i], MT_PHASE_WORK);
-        bool is_surplus = shares[_i].is_limited && i >= 2;
-        ck_assert_int_eq(mt_connection_surplus(slots[i]),
-                         is_surplus ? MT_SURPLUS_OF_CLIENT : MT_SURPLUS_NONE);
+        bool is_over = shares[_i].is_limited && i >= 2;
+        ck_assert_int_eq(mt_connection_over_limit(slots[i]),
+                         is_over ? MT_OVER_LIMIT_OF_CLIENT : MT_OVER_NO_LIMIT);
     }
     slots[4] = mt_connections_add(connections, 1000, (struct sockaddr *)&other);
-    ck_assert(!mt_connection_surplus(slots[4]));
+    ck_assert(!mt_connection_over_limit(slots[4]));
     for (size_t i = 0; i < 5; i++)
         mt_connections_remove(connections, slots[i]);
     slots[0] = mt_connections_add(connections, pairs[0].server, (struct sockaddr *)&one);
-    ck_assert(!mt_connection_surplus(slots[0]));
+    ck_assert(!mt_connection_over_limit(slots[0]));
     mt_connections_remove(connections, slots[0]);
     mt_connections_destroy(connections);
 }
@@ -170,7 +170,7 @@ START_TEST(a_client_makes_room_for_itself)
                                       (struct sockaddr *)(i == 0 ? &other : &one));
         mt_connections_enter(connections, slots[i], i ? MT_PHASE_WORK : MT_PHASE_IDLE);
     }
-    ck_assert(!mt_connection_surplus(slots[3]));
+    ck_assert(!mt_connection_over_limit(slots[3]));
     ck_assert(
         becomes_shut(connections, &pairs[1], 1000)); /* its own, though the other's is older */
     ck_assert(!is_shut(&pairs[0]));
@@ -200,7 +200,7 @@ START_TEST(the_client_that_has_most_makes_room_for_another)
             sleep_ms(IDLE_MS); /* the crowd has been there for less than a second */
         slots[i] = mt_connections_add(connections, pairs[i].server,
                                       (struct sockaddr *)(is_other ? &other : &crowd));
-        ck_assert_int_eq(mt_connection_surplus(slots[i]), MT_SURPLUS_NONE);
+        ck_assert_int_eq(mt_connection_over_limit(slots[i]), MT_OVER_NO_LIMIT);
         if (i == 0)
             mt_connections_enter(connections, slots[0], MT_PHASE_IDLE);
     }
@@ -228,26 +228,26 @@ START_TEST(a_crowd_gets_no_room_before_its_time)
         slots[i] = mt_connections_add(connections, pairs[i].server, (struct sockaddr *)&crowd);
     }
     ck_assert(has_gone_by(FRESH_GRACE_MS, began_ns) ||
-              mt_connection_surplus(slots[4]) == MT_SURPLUS_OF_ALL);
+              mt_connection_over_limit(slots[4]) == MT_OVER_LIMIT_OF_ALL);
     for (size_t i = 0; i < 5; i++)
         mt_connections_remove(connections, slots[i]);
     mt_connections_destroy(connections);
 }
 END_TEST
 
-START_TEST(of_surplus_connections_the_first_goes_whatever_it_is_at)
+START_TEST(of_connections_over_the_limit_the_first_goes_whatever_it_is_at)
 {
     enum { MAX = 2, TOLD = 3, N = MAX + TOLD };
     struct mt_connection_counts counts;
     struct mt_connection *slots[N + 2];
     struct pair pairs[N + 2];
     struct mt_connections *connections =
-        create(&(struct mt_connections_options){.max_connections = MAX, .max_surplus = 6});
+        create(&(struct mt_connections_options){.max_connections = MAX, .max_over_limit = 6});
     for (int i = 0; i < N + 2; i++) {
         pairs[i] = connect_pair();
         slots[i] = mt_connections_add(connections, pairs[i].server, NULL);
-        ck_assert_int_eq(mt_connection_surplus(slots[i]),
-                         i < MAX ? MT_SURPLUS_NONE : MT_SURPLUS_OF_ALL);
+        ck_assert_int_eq(mt_connection_over_limit(slots[i]),
+                         i < MAX ? MT_OVER_NO_LIMIT : MT_OVER_LIMIT_OF_ALL);
         mt_connections_enter(connections, slots[i],
                              i < MAX ? MT_PHASE_WORK : (enum mt_phase)(MT_PHASE_HEADER + i % 2));
     }
@@ -263,12 +263,12 @@ START_TEST(of_surplus_connections_the_first_goes_whatever_it_is_at)
 END_TEST
 
 /* Else those with work could become as many as connections are at all. */
-START_TEST(no_surplus_connection_leaves_a_place)
+START_TEST(no_connection_over_the_limit_leaves_a_place)
 {
     struct mt_connection *slots[4];
     struct pair pairs[4];
     struct mt_connections *connections =
-        create(&(struct mt_connections_options){.max_connections = 1, .max_surplus = 4});
+        create(&(struct mt_connections_options){.max_connections = 1, .max_over_limit = 4});
     for (size_t i = 0; i < 4; i++) {
         pairs[i] = connect_pair();
         if (i == 3)
@@ -276,7 +276,7 @@ START_TEST(no_surplus_connection_leaves_a_place)
         slots[i] = mt_connections_add(connections, pairs[i].server, NULL);
         mt_connections_enter(connections, slots[i], i ? MT_PHASE_IDLE : MT_PHASE_WORK);
     }
-    ck_assert_int_eq(mt_connection_surplus(slots[3]), MT_SURPLUS_OF_ALL);
+    ck_assert_int_eq(mt_connection_over_limit(slots[3]), MT_OVER_LIMIT_OF_ALL);
     for (size_t i = 0; i < 4; i++)
         mt_connections_remove(connections, slots[i]);
     mt_connections_destroy(connections);
@@ -288,16 +288,16 @@ START_TEST(a_head_that_does_not_come_makes_room)
     struct pair pairs[3] = {connect_pair(), connect_pair(), connect_pair()};
     struct mt_connection *slots[3];
     struct mt_connections *connections =
-        create(&(struct mt_connections_options){.max_connections = 1, .max_surplus = 4});
+        create(&(struct mt_connections_options){.max_connections = 1, .max_over_limit = 4});
     int64_t began_ns = mt_now_ns();
     slots[0] = mt_connections_add(connections, pairs[0].server, NULL);
     mt_connections_enter(connections, slots[0], MT_PHASE_HEADER);
     slots[1] = mt_connections_add(connections, pairs[1].server, NULL);
     ck_assert(has_gone_by(FRESH_GRACE_MS, began_ns) ||
-              mt_connection_surplus(slots[1]) == MT_SURPLUS_OF_ALL);
+              mt_connection_over_limit(slots[1]) == MT_OVER_LIMIT_OF_ALL);
     sleep_ms(1100);
     slots[2] = mt_connections_add(connections, pairs[2].server, NULL);
-    ck_assert_int_eq(mt_connection_surplus(slots[2]), MT_SURPLUS_NONE);
+    ck_assert_int_eq(mt_connection_over_limit(slots[2]), MT_OVER_NO_LIMIT);
     ck_assert(is_shut(&pairs[0]));
     for (size_t i = 0; i < 3; i++)
         mt_connections_remove(connections, slots[i]);
@@ -327,7 +327,7 @@ END_TEST
 
 START_TEST(of_those_that_are_far_too_many_the_first_are_not_told)
 {
-    enum { N = 2 + MT_POLITE_SURPLUS };
+    enum { N = 2 + MT_POLITE_OVER_LIMIT };
     struct mt_connections_options options = patient;
     struct mt_connection_counts counts;
     struct mt_connection *slots[N + 1];
@@ -346,31 +346,31 @@ START_TEST(of_those_that_are_far_too_many_the_first_are_not_told)
     mt_connections_remove(connections, slots[N]);
     mt_connections_remove(connections, slots[5]);
     slots[5] = mt_connections_add(connections, pairs[5].server, (struct sockaddr *)&one);
-    ck_assert_int_eq(mt_connection_surplus(slots[5]), MT_SURPLUS_OF_CLIENT);
+    ck_assert_int_eq(mt_connection_over_limit(slots[5]), MT_OVER_LIMIT_OF_CLIENT);
     for (size_t i = 3; i < N; i++)
         ck_assert(!is_shut(&pairs[i]));
     mt_connections_count(connections, &counts);
-    ck_assert_uint_eq(counts.n_refused_of_client, MT_POLITE_SURPLUS + 2);
+    ck_assert_uint_eq(counts.n_refused_of_client, MT_POLITE_OVER_LIMIT + 2);
     for (size_t i = 0; i < N; i++)
         mt_connections_remove(connections, slots[i]);
     mt_connections_destroy(connections);
 }
 END_TEST
 
-Suite *suite_surplus(void)
+Suite *suite_over_limit(void)
 {
-    Suite *suite = suite_create("surplus");
-    TCase *tcase = tcase_create("surplus");
+    Suite *suite = suite_create("over_limit");
+    TCase *tcase = tcase_create("over_limit");
     tcase_set_timeout(tcase, 30);
-    tcase_add_test(tcase, surplus_connections_are_marked_and_room_is_made);
+    tcase_add_test(tcase, connections_over_the_limit_are_marked_and_room_is_made);
     tcase_add_test(tcase, room_is_not_made_at_the_cost_of_requests_on_their_way);
     tcase_add_loop_test(tcase, a_client_has_its_share_of_the_connections, 0,
                         sizeof shares / sizeof shares[0]);
     tcase_add_test(tcase, a_client_makes_room_for_itself);
     tcase_add_test(tcase, the_client_that_has_most_makes_room_for_another);
     tcase_add_test(tcase, a_crowd_gets_no_room_before_its_time);
-    tcase_add_test(tcase, of_surplus_connections_the_first_goes_whatever_it_is_at);
-    tcase_add_test(tcase, no_surplus_connection_leaves_a_place);
+    tcase_add_test(tcase, of_connections_over_the_limit_the_first_goes_whatever_it_is_at);
+    tcase_add_test(tcase, no_connection_over_the_limit_leaves_a_place);
     tcase_add_test(tcase, a_head_that_does_not_come_makes_room);
     tcase_add_test(tcase, room_that_is_wanted_is_made_once);
     tcase_add_test(tcase, of_those_that_are_far_too_many_the_first_are_not_told);

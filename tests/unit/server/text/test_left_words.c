@@ -26,7 +26,7 @@ static void close_tokenizer(void)
 
 /* What is said of a translation whose tokens all have that probability. */
 static bool finds(const char *source, const char *target, float probability,
-                  const struct mt_range *excused)
+                  const struct mt_range *ignored)
 {
     struct mt_token_list list;
     int32_t ids[MAX_TOKENS];
@@ -45,8 +45,8 @@ static bool finds(const char *source, const char *target, float probability,
                                            .n_source = strlen(source),
                                            .target = target,
                                            .n_target = strlen(target),
-                                           .excused = excused,
-                                           .n_excused = excused != NULL};
+                                           .ignored = ignored,
+                                           .n_ignored = ignored != NULL};
     ck_assert_int_eq(mt_left_words_find(tokenizer, &hypothesis, &pair, &found, &err), MT_OK);
     mt_token_list_finish(&list);
     return found;
@@ -82,7 +82,7 @@ START_TEST(words_that_are_spelled_unsurely_were_left)
 }
 END_TEST
 
-START_TEST(terms_are_excused)
+START_TEST(terms_are_ignored)
 {
     const struct mt_range term = {4, 10};
     ck_assert(finds("The zipper is broken.", "Der zipper ist kaputt.", 0.4f, NULL));
@@ -97,7 +97,7 @@ Suite *suite_left_words(void)
     tcase_add_unchecked_fixture(tcase, open_tokenizer, close_tokenizer);
     tcase_add_loop_test(tcase, words_that_are_spelled_unsurely_were_left, 0,
                         sizeof cases / sizeof cases[0]);
-    tcase_add_test(tcase, terms_are_excused);
+    tcase_add_test(tcase, terms_are_ignored);
     suite_add_tcase(suite, tcase);
     return suite;
 }

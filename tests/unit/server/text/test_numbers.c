@@ -187,17 +187,17 @@ START_TEST(other_numbers_are_named)
 }
 END_TEST
 
-START_TEST(numbers_of_excused_parts_may_be_missing)
+START_TEST(numbers_of_ignored_parts_may_be_missing)
 {
     const struct mt_proofreader reader = reader_of("en", "de");
-    const struct mt_range excused = {5, 9};
+    const struct mt_range ignored = {5, 9};
     struct mt_numbers_difference difference = {0};
     const struct mt_proofread_pair pair = {.source = "open 24/7, 365 days",
                                            .n_source = 19,
                                            .target = "immer offen",
                                            .n_target = 11,
-                                           .excused = &excused,
-                                           .n_excused = 1};
+                                           .ignored = &ignored,
+                                           .n_ignored = 1};
     ck_assert_int_eq(mt_proofread_numbers(&reader, &pair, &difference, &err), MT_OK);
     ck_assert_uint_eq(difference.missing.n, 1);
     ck_assert_uint_eq(difference.missing.items[0].begin, 11);
@@ -356,7 +356,7 @@ Suite *suite_numbers(void)
     tcase_add_loop_test(tests, spellings_of_one_number_are_equal, 0,
                         sizeof equal / sizeof equal[0]);
     tcase_add_loop_test(tests, other_numbers_are_named, 0, sizeof different / sizeof different[0]);
-    tcase_add_test(tests, numbers_of_excused_parts_may_be_missing);
+    tcase_add_test(tests, numbers_of_ignored_parts_may_be_missing);
     tcase_add_test(tests, too_many_numbers_are_not_compared);
     tcase_add_test(tests, languages_beyond_the_limit_have_no_words);
     tcase_add_loop_test(tests, numbers_are_written_as_the_target_language_does, 0,

@@ -220,11 +220,11 @@ START_TEST(a_hurried_one_comes_first)
     occupy(&gate);
     for (int i = 2; i < 10; i++)
         submit(make(i, i == 9, 1));
-    mt_text_threads_hurry(f.threads, &f.jobs[9].task);
+    mt_text_threads_prioritise(f.threads, &f.jobs[9].task);
     sem_post(&gate);
     wait_for(9);
     ck_assert_int_eq(place_of(9), 2);
-    mt_text_threads_hurry(f.threads, &f.jobs[9].task); /* which does nothing */
+    mt_text_threads_prioritise(f.threads, &f.jobs[9].task); /* which does nothing */
     sem_post(&gate);
     close_threads();
 }
