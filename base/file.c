@@ -392,63 +392,27 @@ enum mt_status mt_file_write(const char *path, const void *bytes, size_t length,
     return mt_file_write_unless(NULL, path, bytes, length, err);
 }
 
-static enum mt_status write_draft(const atomic_bool *is_cancelled, const char *path,
-                                  const void *bytes, size_t length, struct mt_file_draft *out,
-                                  struct mt_error *err)
-{
-    struct mt_file_draft draft = {0};
-    enum mt_status status = create_temporary(path, &draft.name, &draft.fd, err);
-    if (status)
-        return status;
-    remove_leftovers(path);
-    status = write_all(is_cancelled, draft.fd, path, bytes, length, err);
-    if (!status && fchmod(draft.fd, MT_FILE_MODE))
-        status = mt_fail_errno(err, path, "set the mode of");
-    if (status)
-        mt_file_draft_drop(&draft);
-    else
-        *out = draft;
-    return status;
-}
-
-enum mt_status mt_file_draft_write(const char *path, const void *bytes, size_t length,
-                                   struct mt_file_draft *out, struct mt_error *err)
-{
-    return write_draft(NULL, path, bytes, length, out, err);
-}
-
-/* What is synced is not lost by close, and the lock must not end before the name: another writer
- * would take the file for a leftover. */
-enum mt_status mt_file_draft_keep(struct mt_file_draft *draft, const char *path,
-                                  struct mt_error *err)
-{
-    if (rename(draft->name, path)) {
-        enum mt_status status = mt_fail_errno(err, path, "rename to");
-        mt_file_draft_drop(draft);
-        return status;
-    }
-    close(draft->fd);
-    free(draft->name);
-    *draft = (struct mt_file_draft){0};
-    return MT_OK;
-}
-
-void mt_file_draft_drop(struct mt_file_draft *draft)
-{
-    if (!draft->name)
-        return;
-    unlink(draft->name);
-    close(draft->fd);
-    free(draft->name);
-    *draft = (struct mt_file_draft){0};
-}
-
 enum mt_status mt_file_write_unless(const atomic_bool *is_cancelled, const char *path,
                                     const void *bytes, size_t length, struct mt_error *err)
 {
-    struct mt_file_draft draft;
-    enum mt_status status = write_draft(is_cancelled, path, bytes, length, &draft, err);
-    return status ? status : mt_file_draft_keep(&draft, path, err);
+    char *name = NULL;
+    int fd = -1;
+    enum mt_status status = create_temporary(path, &name, &fd, err);
+    if (status)
+        return status;
+    remove_leftovers(path);
+    status = write_all(is_cancelled, fd, path, bytes, length, err);
+    if (!status && fchmod(fd, MT_FILE_MODE))
+        status = mt_fail_errno(err, path, "set the mode of");
+    /* What is synced is not lost by close, and the lock must not end before the name: another
+     * writer would take the file for a leftover. */
+    if (!status && rename(name, path))
+        status = mt_fail_errno(err, path, "rename to");
+    if (status)
+        unlink(name);
+    close(fd);
+    free(name);
+    return status;
 }
 
 enum mt_status mt_path_join(const char *directory, const char *name, char **out,

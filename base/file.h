@@ -63,21 +63,6 @@ MT_MUST_CHECK enum mt_status mt_file_write_unless(const atomic_bool *is_cancelle
                                                   const void *bytes, size_t length,
                                                   struct mt_error *err);
 
-/* Likewise, in two steps: the bytes are on the disk before a file that is there is replaced, so
- * that several files, or none, change. The caller keeps or drops what was written; {0} is nothing,
- * and drop takes that. */
-struct mt_file_draft {
-    char *name;
-    int fd;
-};
-MT_MUST_CHECK enum mt_status mt_file_draft_write(const char *path, const void *bytes, size_t length,
-                                                 struct mt_file_draft *out, struct mt_error *err);
-/* path is the one that it was written for. The draft is {0} afterwards,
- * whether or not that works. */
-MT_MUST_CHECK enum mt_status mt_file_draft_keep(struct mt_file_draft *draft, const char *path,
-                                                struct mt_error *err);
-void mt_file_draft_drop(struct mt_file_draft *draft);
-
 /* What writers leave that are killed: of the name of a temporary file, as many bytes as are the
  * name that it was to get; 0: it is another file. */
 size_t mt_file_temporary_length(const char *name);

@@ -375,7 +375,6 @@ enum mt_status mt_engine_attach(struct mt_engine *engine, const struct mt_model 
         free_lane(lane);
         return status;
     }
-    atomic_fetch_add(&engine->reserved_bytes, lane->reserved_bytes);
     *out = lane;
     return MT_OK;
 }
@@ -405,7 +404,6 @@ void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane)
     mt_queue_remove_lane(engine->queue, lane->waiting);
     MT_LIST_REMOVE(&engine->lanes, lane);
     pthread_mutex_unlock(&engine->mutex);
-    atomic_fetch_sub(&engine->reserved_bytes, lane->reserved_bytes);
     free_lane(lane);
 }
 
@@ -542,11 +540,6 @@ enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms, str
         return mt_fail(err, MT_TIMEOUT, "%zu jobs are not done after %lld ms", n_left,
                        (long long)timeout_ms);
     return MT_OK;
-}
-
-size_t mt_engine_reserved_bytes(const struct mt_engine *engine)
-{
-    return atomic_load(&engine->reserved_bytes);
 }
 
 static void add_worker_stats(const struct mt_engine_worker *worker, struct mt_engine_stats *out)

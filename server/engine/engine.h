@@ -185,9 +185,6 @@ void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job);
 MT_MUST_CHECK enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms,
                                              struct mt_error *err);
 
-/* Memory of all lanes that are attached. */
-size_t mt_engine_reserved_bytes(const struct mt_engine *engine);
-
 /* A snapshot for metrics. Counters are since creation. */
 struct mt_engine_stats {
     /* n_workers without the spare ones. */

@@ -107,8 +107,7 @@ struct mt_engine {
     size_t n_workers, threads_per_worker, max_rows, max_queued_sentences;
     int64_t idle_ns;
     struct mt_engine_worker *workers;
-    atomic_size_t reserved_bytes; /* of all lanes */
-    pthread_mutex_t attaching;    /* one lane is made at a time; taken before mutex */
+    pthread_mutex_t attaching; /* one lane is made at a time; taken before mutex */
 
     pthread_mutex_t mutex; /* guards what follows, and the engine's own fields of every job */
     pthread_cond_t quiet;  /* the n_live_jobs of the engine, or of a lane, became 0 */

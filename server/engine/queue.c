@@ -39,7 +39,7 @@ struct mt_queue_flow {
 
 struct mt_queue_lane {
     struct mt_queue_flow **heap; /* [max_jobs]: the flows of this lane, least received first */
-    size_t n_flows, n_sentences;
+    size_t n_flows;
     /* Where a newcomer starts: what the flow had received that was served last, and never less than
      * before, or those who started there would stand behind all who come later. Each lane has its
      * own: a newcomer is level with the others of its lane, however much more or less other lanes
@@ -157,7 +157,7 @@ void mt_queue_remove_lane(struct mt_queue *queue, struct mt_queue_lane *lane)
 {
     if (!lane)
         return;
-    assert(!lane->n_sentences);
+    assert(!lane->n_flows);
     MT_LIST_REMOVE(&queue->lanes, lane);
     free_lane(lane);
 }
@@ -170,11 +170,6 @@ size_t mt_queue_n_sentences(const struct mt_queue *queue)
 bool mt_queue_is_full(const struct mt_queue *queue)
 {
     return queue->n_sentences + mt_size_max(queue->n_wanted, 1) > queue->max_sentences;
-}
-
-size_t mt_queue_lane_n_sentences(const struct mt_queue_lane *lane)
-{
-    return lane->n_sentences;
 }
 
 /* --- a lane's heap --- */
@@ -437,7 +432,6 @@ static void count_out(struct mt_queue *queue, struct mt_queue_flow *flow, struct
     queue->n_sentences -= n;
     if (queue->n_sentences <= queue->max_sentences / 2)
         queue->n_wanted = 0;
-    flow->lane->n_sentences -= n;
     flow->client->n_sentences -= n;
     job->n_taken += n;
     if (job->n_taken < job->n_sentences)
@@ -491,7 +485,6 @@ enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane, 
     add_job(flow, job);
     put_deadline(queue, job);
     client->n_sentences += job->n_sentences;
-    lane->n_sentences += job->n_sentences;
     queue->n_sentences += job->n_sentences;
     queue->n_follow_up += job->n_follow_up > 0;
     return MT_OK;

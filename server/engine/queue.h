@@ -65,7 +65,6 @@ uint64_t mt_queue_cost(const struct mt_sentence *sentence);
 
 /* Sentences waiting. */
 size_t mt_queue_n_sentences(const struct mt_queue *queue);
-size_t mt_queue_lane_n_sentences(const struct mt_queue_lane *lane);
 
 #define MT_QUEUE_RESERVED 8
 

@@ -160,14 +160,6 @@ const struct mt_staged_file *mt_remote_find(const struct mt_remote *remote, cons
     return NULL;
 }
 
-int64_t mt_remote_bytes(const struct mt_staged_file *files, size_t n)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += files[i].size > 0 ? files[i].size : 0;
-    return sum;
-}
-
 /* --- Weights of other programs --- */
 
 static const struct {

@@ -80,9 +80,6 @@ const struct mt_staged_file *mt_remote_find(const struct mt_remote *remote, cons
 MT_MUST_CHECK enum mt_status mt_remote_note_unreadable(struct mt_remote *remote, const char *name,
                                                        struct mt_error *err);
 
-/* Sum of the sizes that are known. */
-int64_t mt_remote_bytes(const struct mt_staged_file *files, size_t n);
-
 /* text as a part of a URL's path: everything but letters, digits and "-._~" becomes %XX. */
 void mt_remote_append_escaped(struct mt_text *out, const char *text);
 

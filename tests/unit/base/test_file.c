@@ -291,29 +291,6 @@ START_TEST(without_a_name_nothing_is_removed)
 }
 END_TEST
 
-START_TEST(a_draft_replaces_nothing_until_it_is_kept)
-{
-    struct mt_file_draft draft;
-    char *path = write_bytes("model", "old", 3), *bytes;
-    size_t n_files = count_files();
-    for (int is_kept = 0; is_kept <= 1; is_kept++) {
-        ck_assert_int_eq(mt_file_draft_write(path, "new", 3, &draft, NULL), MT_OK);
-        ck_assert_int_eq(mt_file_read(path, 3, &bytes, NULL, NULL), MT_OK);
-        ck_assert_str_eq(bytes, "old");
-        free(bytes);
-        if (is_kept)
-            ck_assert_int_eq(mt_file_draft_keep(&draft, path, NULL), MT_OK);
-        mt_file_draft_drop(&draft);
-        mt_file_draft_drop(&draft);
-        ck_assert_int_eq(mt_file_read(path, 3, &bytes, NULL, NULL), MT_OK);
-        ck_assert_str_eq(bytes, is_kept ? "new" : "old");
-        free(bytes);
-        ck_assert_uint_eq(count_files(), n_files);
-    }
-    free(path);
-}
-END_TEST
-
 START_TEST(paths_are_joined_with_one_slash)
 {
     static const char *const cases[][3] = {
@@ -344,7 +321,6 @@ Suite *suite_file(void)
     tcase_add_test(tcase, a_write_removes_what_killed_ones_left);
     tcase_add_test(tcase, a_name_says_what_a_temporary_file_is_for);
     tcase_add_test(tcase, without_a_name_nothing_is_removed);
-    tcase_add_test(tcase, a_draft_replaces_nothing_until_it_is_kept);
     tcase_add_test(tcase, paths_are_joined_with_one_slash);
     suite_add_tcase(suite, tcase);
     return suite;
