@@ -76,9 +76,9 @@ void mt_settings_finish(struct mt_settings *settings)
     *settings = (struct mt_settings){0};
 }
 
-static enum mt_status keep(struct mt_settings *fresh, const struct mt_settings *running,
-                           const struct mt_setting *setting, bool *is_different,
-                           struct mt_error *err)
+static enum mt_status carry_over(struct mt_settings *fresh, const struct mt_settings *running,
+                                 const struct mt_setting *setting, bool *is_different,
+                                 struct mt_error *err)
 {
     const void *from = (const char *)running + setting->offset;
     void *to = field(fresh, setting);
@@ -103,7 +103,7 @@ enum mt_status mt_settings_keep_fixed(struct mt_settings *fresh, const struct mt
         bool is_different = false;
         if (!setting->is_fixed)
             continue;
-        enum mt_status status = keep(fresh, running, setting, &is_different, err);
+        enum mt_status status = carry_over(fresh, running, setting, &is_different, err);
         if (status)
             return status;
         if (is_different)

@@ -217,7 +217,7 @@ enum mt_status mt_model_import(const struct mt_model_import *request,
 
 enum mt_status mt_model_check(const struct mt_model *model, struct mt_error *err)
 {
-    return mt_safetensors_check(model->file, err);
+    return mt_safetensors_check_mapping(model->file, err);
 }
 
 const struct mt_hparams *mt_model_hparams(const struct mt_model *model)

@@ -27,16 +27,16 @@ enum mt_precision { MT_FP32, MT_INT8 };
 struct mt_model_options {
     enum mt_precision precision;
     enum mt_load_mode load_mode;
-    const char *kernels; /* "auto" (also NULL), or a table's name (kernels.h) */
-    /* Open refuses whatever it would refuse, but neither packs nor widens: the model can be
-     * described and closed, and translates nothing. It takes a look at every number, and of a
-     * family that is converted the memory of that (source.h). */
+    const char *kernels; /* a table's name (kernels.h); "auto" or NULL: the fastest */
+    /* Open refuses whatever it would refuse without this, and looks at every number, but neither
+     * packs nor widens the weights: the model can be described and closed, and translates nothing.
+     * A model of a family that is converted takes the memory of its conversion (source.h). */
     bool checks_only;
 
     /*
      * int8: where the packed form of a plain directory is kept; NULL or not writable: it is packed
      * in memory at every start. A file there that is stale, not whole, of another version or
-     * somebody else's is made anew, never trusted; what its numbers are is not looked at, which
+     * of another owner is made anew and never used. The numbers in it are not checked, because that
      * would read all of them at each start. Files of directories that are gone are removed when
      * another is written. A directory that holds attentiond.int8.safetensors (what `import`
      * writes) needs no cache.

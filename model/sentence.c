@@ -265,7 +265,8 @@ static void copy_given(struct mt_sentence *s, const struct mt_sentence_options *
     s->n_given = s->is_forced ? n : n + 1; /* the last token of a given target is never consumed */
 }
 
-/* Which tokens may be next. Of a given target any: it may hold what the search would never choose. */
+/* Which tokens may be next. With a forced target every token is allowed, since it may hold what the
+ * search would never choose. */
 static enum mt_status choose_candidates(struct mt_sentence *s, const struct mt_sentence_options *o,
                                         struct mt_error *err)
 {

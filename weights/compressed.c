@@ -13,7 +13,7 @@
 /* What zlib counts in. */
 #define MOST_AT_ONCE ((size_t)1 << 30)
 
-/* What came out: a mapping, because that is how files in memory end. */
+/* The unpacked bytes. They are a mapping, because whoever frees a file in memory unmaps it. */
 struct unpacked {
     const char *path;
     unsigned char *bytes;

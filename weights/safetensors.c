@@ -595,11 +595,11 @@ enum mt_status mt_safetensors_join(struct mt_safetensors *const *parts, size_t n
     return status;
 }
 
-enum mt_status mt_safetensors_check(const struct mt_safetensors *file, struct mt_error *err)
+enum mt_status mt_safetensors_check_mapping(const struct mt_safetensors *file, struct mt_error *err)
 {
     enum mt_status status = mt_mapping_check(&file->mapping, err);
     for (size_t p = 0; p < file->n_parts && !status; p++)
-        status = mt_safetensors_check(file->parts[p], err);
+        status = mt_safetensors_check_mapping(file->parts[p], err);
     return status;
 }
 

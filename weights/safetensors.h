@@ -38,7 +38,7 @@ struct mt_tensor {
 
 struct mt_safetensors;
 
-/* Maps and checks the file (its form; mt_safetensors_check is about later). MT_NOT_FOUND, MT_IO,
+/* Maps and checks the file (its form alone). MT_NOT_FOUND, MT_IO,
  * MT_FORMAT (broken), MT_LIMIT, MT_UNSUPPORTED (a dtype that we do not know). */
 MT_MUST_CHECK enum mt_status mt_safetensors_open(const char *path, struct mt_safetensors **out,
                                                  struct mt_error *err);
@@ -48,8 +48,8 @@ MT_MUST_CHECK enum mt_status mt_safetensors_load(const char *path, enum mt_load_
                                                  struct mt_safetensors **out, struct mt_error *err);
 
 /* Whether the file is still what was opened: see mt_mapping_check. */
-MT_MUST_CHECK enum mt_status mt_safetensors_check(const struct mt_safetensors *file,
-                                                  struct mt_error *err);
+MT_MUST_CHECK enum mt_status mt_safetensors_check_mapping(const struct mt_safetensors *file,
+                                                          struct mt_error *err);
 
 /* As open, over bytes that the caller keeps alive and unchanged. path is for messages. */
 MT_MUST_CHECK enum mt_status mt_safetensors_open_memory(const void *bytes, size_t length,

@@ -302,7 +302,7 @@ static enum mt_status collect_tensors(const struct mt_source *source,
     if (!status)
         status = copy_tensors(file, &image, err);
     if (!status)
-        status = mt_safetensors_check(file, err);
+        status = mt_safetensors_check_mapping(file, err);
     if (status)
         mt_image_destroy(image);
     else

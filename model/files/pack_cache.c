@@ -131,7 +131,7 @@ enum mt_status mt_pack_source(const struct mt_source *source, const struct mt_hp
         status = mt_packed_make(hparams, &weights, &identity, options->on_progress,
                                 options->progress_context, &image, err);
     if (!status)
-        status = mt_safetensors_check(file, err);
+        status = mt_safetensors_check_mapping(file, err);
     if (status)
         mt_image_destroy(image);
     else

@@ -14,8 +14,8 @@
 
 enum mt_tokenizer_switch { MT_SWITCH_UNSAID, MT_SWITCH_OFF, MT_SWITCH_ON };
 
-/* The tokenizer_class of the files that readers of other families make. Where it is another, our
- * keys say nothing, as in transformers. */
+/* The tokenizer_class of the files that readers of other families make. In a file of any other
+ * class our own keys are ignored, as transformers ignores keys that it does not know. */
 #define MT_OWN_TOKENIZER_CLASS "attentiond"
 
 /* Of a model of many languages: which tokens say them. X is the text. */

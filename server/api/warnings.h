@@ -38,7 +38,8 @@ struct mt_warnings {
     size_t n; /* in the list */
 };
 
-/* Of one reply, so that it stays about as long as its translations; more are only counted. */
+/* Most warnings that one reply lists, so that it stays about as long as its translations. The rest
+ * are only counted. */
 #define MT_MAX_WARNINGS 1000
 
 struct mt_guard_options mt_guard_options_of(const struct mt_settings *settings);

@@ -33,7 +33,7 @@ bool mt_web_has_tag(const char *if_none_match, const char *etag);
 /* GET of any of the files; 404 where the setting web_page is off. */
 extern const struct mt_handler mt_web_handler;
 
-/* GET of web/openapi.json, under whatever path. */
+/* GET of the description of the API, under whatever path. */
 extern const struct mt_handler mt_description_handler;
 
 #endif

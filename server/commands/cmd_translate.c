@@ -403,8 +403,8 @@ static enum mt_status run_documents(struct session *session, const struct mt_set
     return status;
 }
 
-/* Exit code of a process that a signal ended, as shells see it; of one whose reader went away,
- * failure, which nobody hears of. */
+/* The exit code that shells give a process that this signal ended; 0: the reader of our output has
+ * gone, and the exit code says that we failed. */
 static int cancelled(int stopped_by)
 {
     return stopped_by ? 128 + stopped_by : MT_EXIT_FAILURE;

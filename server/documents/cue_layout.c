@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unicode/ubrk.h>
 
-/* A break behind punctuation may be off by so much of a part's length, and so many characters. */
+/* A line may break after punctuation that is this share of a line's length, and at most this many
+ * characters, away from the even split. */
 #define CLAUSE_SHARE 0.25
 #define CLAUSE_CHARS 12
 /* One behind a word that goes on in hiragana costs as much as being off by so many characters. */

@@ -31,7 +31,7 @@
 #define MAX_JOINED_TAGS 64
 
 struct turn {
-    size_t first_line, n_lines; /* of cues.lines */
+    size_t first_line, n_lines; /* lines of cues.lines that it has */
     bool shares_cue;            /* with other turns */
 };
 
@@ -47,7 +47,7 @@ struct cues {
 /* The cue that is being read. */
 struct cue {
     int64_t begin_ms, end_ms;
-    size_t first_line, n_lines; /* of cues.lines */
+    size_t first_line, n_lines; /* lines of cues.lines that it has */
     size_t number;              /* line of its time in the file */
 };
 

@@ -76,7 +76,7 @@ enum mt_status mt_document_read_parts(struct mt_document *document, mt_document_
     return MT_OK;
 }
 
-/* The number of an entry, or of all. */
+/* The index of the entry of that name; where there is none, how many entries there are. */
 static size_t find_entry(const struct mt_package *package, const char *name)
 {
     size_t n = mt_package_n_entries(package), index = 0;

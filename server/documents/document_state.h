@@ -39,7 +39,7 @@ struct mt_document_writing {
         *refused; /* why the last one was not, by write_around; static. NULL: it lost a code */
 };
 
-/* Appends bytes of the document with the texts that begin in them. */
+/* Appends the document's bytes of that range; texts that begin in it are written translated. */
 void mt_document_write_inner(struct mt_document_writing *writing, struct mt_range range,
                              struct mt_text *out);
 

@@ -35,8 +35,9 @@ struct mt_encoding_question {
     size_t declared_length;
 };
 
-/* What is found to be UTF-8 is well-formed and has no NUL. MT_INVALID: the asked one is not known;
- * MT_FORMAT: no text, or not to be told, with the number of the line. */
+/* A file that this calls UTF-8 is well-formed and has no NUL. MT_INVALID: the encoding that the
+ * client named is not known. MT_FORMAT: the file is no text, or its encoding cannot be found out;
+ * the message names the line. */
 MT_MUST_CHECK enum mt_status mt_encoding_find(const struct mt_encoding_question *question,
                                               struct mt_encoding *out, struct mt_error *err);
 

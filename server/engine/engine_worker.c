@@ -359,7 +359,8 @@ static bool steps_short_alone(const struct mt_engine_place *place)
            MIN_SHORT_GAIN * place->short_step_ns <= place->step_ns;
 }
 
-/* The least of late: where it took longer, another program may have had the processor. */
+/* Keeps the shortest recent time: in longer ones another program may have had the processor. An old
+ * minimum grows by an eighth with each new time, so that it is forgotten. */
 static void track_least(int64_t *least_ns, int64_t ns)
 {
     *least_ns += *least_ns / 8;

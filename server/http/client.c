@@ -68,7 +68,7 @@ bool mt_address_is_loopback(const struct mt_address *address)
 uint64_t mt_address_client(const struct mt_address *address)
 {
     uint64_t client = 0;
-    /* The prefix of IPv4 addresses is no /64 of anybody. */
+    /* All IPv4 addresses share one /64 (::ffff:0:0/96), so all of their bits count. */
     const unsigned char *bytes = is_ipv4(address) ? address->bytes + 8 : address->bytes;
     for (size_t i = 0; i < 8; i++)
         client = client << 8 | bytes[i];
@@ -96,7 +96,7 @@ bool mt_proxies_have(const struct mt_proxies *proxies, const struct mt_address *
     return false;
 }
 
-/* The length of a network's prefix: of at most max_bits, in digits alone. */
+/* Reads the length of a network's prefix: digits alone, at most max_bits. */
 static bool parse_bits(const char *text, size_t length, unsigned max_bits, unsigned *out)
 {
     unsigned n = 0;
@@ -162,7 +162,7 @@ static bool parse_hop(const char *text, size_t length, struct mt_address *out)
     return mt_address_parse(text, has_port ? (size_t)(colon - text) : length, out);
 }
 
-/* Walks one header from its end. False: the walk is over, *client is who it is. */
+/* Walks one header from its end. False: the walk is over, because *client is the client. */
 static bool walk_back(const struct mt_proxies *proxies, const char *value, size_t length,
                       struct mt_address *client)
 {

@@ -14,7 +14,7 @@
 
 #include <linux/sockios.h>
 
-/* How late a deadline may be noticed. */
+/* Deadlines are looked at so often, and so may be noticed this late. */
 #define TICK_MS 100
 #define MAX_EVENTS 64
 #define FRESH_GRACE_MS 1000
@@ -38,11 +38,11 @@ struct mt_connection {
     void *work, *sleeper;
     enum mt_over_limit over_limit;
     uint64_t number; /* of all that came */
-    bool is_counted; /* among its client's: it has a place */
+    bool is_counted; /* it counts among its client's connections */
     bool is_shut, is_watched;
     bool has_ended; /* the client sends no more */
-    bool is_gone;   /* nor does it read */
-    bool is_asked;  /* whether it is still there; of this work */
+    bool is_gone;   /* the client does not read either */
+    bool is_asked;  /* during this work, whether it is still there */
     struct mt_connection *next_free;
 };
 
@@ -53,7 +53,8 @@ struct mt_connections {
     size_t n_slots, n_used; /* slots from n_used on were never used */
     struct mt_connection *free_slots;
     size_t n_staying[MT_N_OVER_LIMIT]; /* neither shut nor removed */
-    /* Of all clients whose hash is the index: where this is below the limit, so is each of them. */
+    /* Connections of all clients with this hash: while the sum is below a client's limit, each of
+     * them is. */
     uint32_t n_by_hash[CLIENT_HASHES];
     bool refuses_sleep, wants_room;
     /* Read by others. */
@@ -187,7 +188,7 @@ static void ask(struct mt_connections *connections, struct mt_connection *connec
     connection->is_asked = answer != MT_ASK_AGAIN;
 }
 
-/* Where work is watched. */
+/* Called where a connection's work is watched. */
 static void see_whether_it_left(struct mt_connections *connections,
                                 struct mt_connection *connection)
 {
@@ -296,7 +297,7 @@ unsigned mt_connections_wait(struct mt_connections *connections, int timeout_ms)
             else
                 handle_event(connections, &events[i]);
         }
-        timeout_ms = 0; /* all that is there: whoever comes again has left before */
+        timeout_ms = 0; /* read all: a client that comes again has left before */
     } while (n == MAX_EVENTS);
     if (has_ticks)
         tick(connections);
@@ -379,7 +380,7 @@ static struct mt_connection *find_oldest(struct mt_connections *connections, uin
         }
         bool is_older =
             !oldest || n > n_most || (n == n_most && connection->since_ns < oldest->since_ns);
-        if (!is_older || has_input(connection)) /* a system call, so it comes last */
+        if (!is_older || has_input(connection)) /* asked last: it is a system call */
             continue;
         oldest = connection;
         n_most = n;

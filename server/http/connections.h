@@ -75,9 +75,9 @@ struct mt_connections_options {
     /* Asks for the end of the work that is watched. has_left: because of the client, not of
      * cancel_all. */
     void (*cancel)(void *context, void *work, bool has_left);
-    /* The client may have left, or nothing of a streamed reply was sent for nudge_ms. */
+    /* The client may have left, or no part of a streamed reply was sent for nudge_ms. */
     enum mt_answer (*ask)(void *context, void *work);
-    /* What sleeps must go on. */
+    /* The sleeper must go on now. */
     void (*wake)(void *context, void *sleeper);
     int64_t nudge_ms;
     void *context;
@@ -151,7 +151,7 @@ void mt_connections_watch(struct mt_connections *connections, struct mt_connecti
 void mt_connections_sleep(struct mt_connections *connections, struct mt_connection *connection,
                           void *sleeper);
 
-/* For the end of the server: wakes all that sleep, and whatever will, at once. */
+/* For the end of the server: wakes all sleepers, and from then on nobody sleeps any more. */
 void mt_connections_wake_all(struct mt_connections *connections);
 
 /* Likewise, to be called until it is reached: cancels all work that is watched; closes connections
@@ -164,7 +164,7 @@ struct mt_connection_counts {
     size_t n_open;    /* all */
     size_t n_active;  /* with a request: HEADER to REPLY */
     size_t n_working; /* requests that are worked on: http.h */
-    uint64_t n_came;  /* since creation, like what follows */
+    uint64_t n_came;  /* this and what follows are counted since creation */
     uint64_t n_timed_out, n_left, n_evicted;
     uint64_t n_refused_of_client;
 };

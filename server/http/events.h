@@ -16,7 +16,7 @@
 
 #define MT_EVENTS_TYPE "text/event-stream"
 
-/* What stands between the two is the event's data. name may be NULL. */
+/* What is appended between begin and end is the event's data. name may be NULL. */
 void mt_event_begin(struct mt_text *out, const char *name);
 void mt_event_end(struct mt_text *out);
 

@@ -15,7 +15,7 @@
 static const struct mt_json_limits body_limits = {.max_depth = 16,
                                                   .max_values = MT_MAX_JSON_VALUES};
 
-/* Longest text that a number or boolean of a form can have. */
+/* Most bytes of a number or boolean in a form. */
 #define MAX_SCALAR_BYTES 64
 
 void mt_params_finish(struct mt_params *params)

@@ -35,8 +35,8 @@ struct mt_route {
     /* Whether a body in an encoding that we do not know is refused (415). LibreTranslate's routes
      * instead take it for a request without fields, and clients see that as "missing q". */
     bool is_strict_about_type;
-    /* Answered even where connections are over the limit, and never metered: the server's own
-     * doctors. */
+    /* Answered even where connections are over the limit, and never metered: the routes of health
+     * and metrics. */
     bool is_vital;
     /* A form with a file in it may be as long as max_document_bytes. */
     bool takes_documents;

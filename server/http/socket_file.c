@@ -10,7 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In the new process. Whoever stops a group of processes means the daemon, which ends this one. */
+/* Called in the new process. A signal to a group of processes is meant for the daemon, which ends
+ * this process itself. */
 static void block_all(void)
 {
     sigset_t all;

@@ -12,17 +12,17 @@
 
 #include <sys/types.h>
 
-/* Nobody waits: {.fd = -1}. */
+/* {.fd = -1}: no process waits. */
 struct mt_socket_file {
     pid_t pid;
     int fd; /* what the process waits for the end of */
 };
 
-/* From now on the file that is there, and no later one of that path, goes with this process. Before
- * the sandbox. MT_IO: it stays. */
+/* From now on the file that is there is removed when this process ends, but no later file of that
+ * path. Called before the sandbox begins. MT_IO: the file will stay. */
 MT_MUST_CHECK enum mt_status mt_socket_file_watch(const char *path, struct mt_socket_file *out,
                                                   struct mt_error *err);
-/* It goes now; it is gone on return. */
+/* Removes the file now; it is gone on return. */
 void mt_socket_file_remove(struct mt_socket_file *file);
 
 #endif

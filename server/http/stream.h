@@ -43,7 +43,7 @@ MT_MUST_CHECK enum mt_status mt_stream_create(struct mt_stream_source source, ui
 /* Takes NULL. */
 void mt_stream_destroy(struct mt_stream *stream);
 
-/* The total, or MT_STREAM_UNKNOWN. */
+/* How many bytes the stream gives in all, or MT_STREAM_UNKNOWN. */
 uint64_t mt_stream_bytes(const struct mt_stream *stream);
 
 /* Fills buffer with 1 to n_max (at least 1) bytes and returns how many; 0 at the end; -1 when the

@@ -11,7 +11,7 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 
-/* Longest chain: the server's own certificate and those that vouch for it. */
+/* Most certificates in a chain: the server's own and those that vouch for it. */
 #define MAX_CHAIN 16
 #define SECONDS_PER_DAY 86400
 
@@ -27,7 +27,7 @@ static gnutls_datum_t datum(char *bytes, size_t length)
     return (gnutls_datum_t){.data = (unsigned char *)bytes, .size = (unsigned)length};
 }
 
-/* As the daemon will use them: both can be read, and belong together. */
+/* Whether the certificate and the key can be read and belong together. */
 static enum mt_status check_pair(const struct mt_tls *tls, const struct mt_settings *settings,
                                  struct mt_error *err)
 {

@@ -5,7 +5,7 @@
 
 #define HEX "0123456789abcdef"
 
-/* The places of the parts, each behind a '-' but the first. */
+/* Where each part begins; all but the first stand behind a '-'. */
 enum { VERSION = 0, TRACE_ID = 3, PARENT_ID = 36, FLAGS = 53, LENGTH = 55 };
 
 static bool is_hex(const char *value, size_t n)
@@ -32,7 +32,7 @@ bool mt_traceparent_parse(const char *value, struct mt_traceparent *out)
         return false;
     memcpy(out->trace_id, value + TRACE_ID, MT_TRACE_ID_BYTES);
     memcpy(out->parent_id, value + PARENT_ID, MT_PARENT_ID_BYTES);
-    /* The lowest bit of the last digit. */
+    /* "sampled" is the lowest bit of the last digit. */
     bool is_sampled = strchr("13579bdf", value[FLAGS + 1]) != NULL;
     if (is_first)
         memcpy(out->value, value, LENGTH);

@@ -57,7 +57,7 @@ static void add_file(struct mt_model_profile *profile, const char *name, const s
         profile->largest_file_bytes = (uint64_t)st->st_size;
 }
 
-/* Of any order: the hashes are added. */
+/* The order of the files does not matter, because their hashes are added. */
 static enum mt_status look_at_files(const char *path, DIR *directory,
                                     struct mt_model_profile *profile, bool *has_weights,
                                     struct mt_error *err)

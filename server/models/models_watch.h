@@ -26,10 +26,10 @@ struct mt_models_watch {
 
 #define MT_WATCHES_NOTHING ((struct mt_models_watch){.fd = -1})
 
-/* Watches the directories of a models_directory from now on, as they are now ("": none), and no
- * longer what was watched before. What has changed there since mt_models_watch_look is forgotten:
- * look at the directories after this. MT_NOT_FOUND, MT_IO, MT_LIMIT, MT_MEMORY: nothing is watched.
- */
+/* Watches the directories that a models_directory names ("": none) from now on, instead of those
+ * that were watched before. Changes that mt_models_watch_look has not told of are forgotten, so the
+ * caller looks at the directories after this. MT_NOT_FOUND, MT_IO, MT_LIMIT, MT_MEMORY: nothing is
+ * watched. */
 MT_MUST_CHECK enum mt_status mt_models_watch_begin(struct mt_models_watch *watch,
                                                    const char *models_directory,
                                                    struct mt_error *err);

@@ -436,7 +436,7 @@ static bool take_term(struct placer *placer, size_t index, int pass)
     }
 }
 
-/* Sure ones first here, too. */
+/* Here, too, copies that the alignment confirms come before others. */
 static void place_terms(struct placer *placer, bool *is_placed)
 {
     const struct mt_marked *marked = placer->input->marked;
@@ -471,7 +471,7 @@ static enum mt_status place_stand_ins(struct placer *placer, struct mt_error *er
         free(is_placed);
         return mt_fail_memory(err, n_most * sizeof *placer->out->removed, "stand-ins");
     }
-    /* Sure ones first: a copy that the alignment confirms, then any copy, then what came of it. */
+    /* Pass 0 takes copies that the alignment confirms, pass 1 any copy, pass 2 altered copies. */
     for (int pass = 0; pass < 3; pass++)
         for (size_t i = 0; i < marked->n; i++)
             if (marked->marks[i].kind == MT_MARK_STAND_IN && !is_placed[i])

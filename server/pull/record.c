@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum mt_status print(char **out, struct mt_error *err, const char *format, const char *a,
-                            const char *b, const char *c)
+static enum mt_status format_path(char **out, struct mt_error *err, const char *format,
+                                  const char *a, const char *b, const char *c)
 {
     if (asprintf(out, format, a, b, c) >= 0)
         return MT_OK;
@@ -28,16 +28,16 @@ enum mt_status mt_record_read(const char *root, const char *name, bool is_single
     static const struct mt_json_limits limits = {.max_values = 16 * MT_STAGING_MAX_FILES};
     struct mt_record record = {0};
     char *path;
-    enum mt_status status = is_single_file
-                                ? print(&path, err, "%s/%s%s", root, name, MT_STAGING_FILE_RECORD)
-                                : print(&path, err, "%s/%s/%s", root, name, MT_STAGING_RECORD);
+    enum mt_status status =
+        is_single_file ? format_path(&path, err, "%s/%s%s", root, name, MT_STAGING_FILE_RECORD)
+                       : format_path(&path, err, "%s/%s/%s", root, name, MT_STAGING_RECORD);
     if (status)
         return status;
     if (mt_json_read_file(path, MT_RECORD_MAX_BYTES, &limits, &record.json, NULL))
         record.json = NULL;
     free(path);
-    status = is_single_file ? print(&record.folder, err, "%s%s%s", root, "", "")
-                            : print(&record.folder, err, "%s/%s%s", root, name, "");
+    status = is_single_file ? format_path(&record.folder, err, "%s%s%s", root, "", "")
+                            : format_path(&record.folder, err, "%s/%s%s", root, name, "");
     if (status)
         mt_record_finish(&record);
     else

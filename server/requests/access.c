@@ -16,7 +16,7 @@ static struct mt_limiter *limiter_of(const struct mt_access *access, struct mt_m
 
 /* ---- the key ---- */
 
-/* What stands behind "Bearer " or "DeepL-Auth-Key "; NULL: something else. */
+/* The key behind "Bearer " or "DeepL-Auth-Key "; NULL: the header holds something else. */
 static const char *key_of_header(const char *authorization)
 {
     static const char *const schemes[] = {"Bearer", "DeepL-Auth-Key"};
@@ -53,7 +53,7 @@ static bool find_key(const struct mt_access_question *question, const struct mt_
     if (!key && strstr(question->query, "api_key")) {
         enum mt_status status =
             mt_params_parse_form(&query, question->query, strlen(question->query), false, NULL);
-        /* Whose it is cannot be told of one that cannot be read. */
+        /* A query that cannot be read does not tell whose it is. */
         key = status == MT_FORMAT ? "?" : key_of_params(&query);
     }
     if (!key)
@@ -149,7 +149,7 @@ static enum mt_status throttle(struct mt_access *access, const struct mt_limiter
                    (long long)access->limits.rates[refusal->rate], names[refusal->rate]);
 }
 
-/* One violation more; those over the limit of violations end in a ban. */
+/* Counts one violation more. A client over the limit of violations is banned. */
 static void count_violation(const struct mt_access *access, struct mt_limiter *limiter,
                             int64_t now_ns)
 {

@@ -42,26 +42,26 @@ struct mt_access_question {
     const struct mt_params *params;
     const char *query;         /* of the request target, undecoded; "" */
     const char *authorization; /* the header, or NULL */
-    uint64_t address;          /* whose the request is without a key */
+    uint64_t address;          /* who the client is where there is no key */
     int64_t now_ns;
 };
 
 /* What came of it. Of a refusal: rejection and, for 429, retry_seconds. */
 struct mt_access {
     const struct mt_key *key; /* NULL: none */
-    uint64_t client;          /* the key's or the address': whom limits and queue are fair to */
-    struct mt_limits limits;  /* the key's, and the settings' for the rest */
-    uint64_t n_chars;         /* counted against chars_per_day */
+    uint64_t client;          /* the key's owner, or the address: each has a fair share */
+    struct mt_limits limits;  /* the key's own, and the settings' where it has none */
+    uint64_t n_chars;         /* how many were counted against chars_per_day */
     enum mt_rejection rejection;
     int64_t retry_seconds;
-    bool is_over_quota; /* it was the characters per day that were too many */
+    bool is_over_quota; /* the characters of the day were used up */
 };
 
 /* MT_FORBIDDEN and MT_THROTTLED are the refusals; *out is set in any case. */
 MT_MUST_CHECK enum mt_status mt_access_check(const struct mt_access_question *question,
                                              struct mt_access *out, struct mt_error *err);
 
-/* Characters that were counted, but not translated in the end. */
+/* Gives back characters that were counted, but not translated in the end. */
 void mt_access_give_back(struct mt_access *access, struct mt_meters *meters);
 
 /* Counts characters that do not stand in that field, those of a file. MT_THROTTLED, and a refusal

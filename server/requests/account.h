@@ -16,14 +16,14 @@
 
 struct mt_job;
 
-/* {0} is that of a request that has had no round. */
+/* {0} is the account of a request that has had no round. */
 struct mt_account {
     size_t n_rounds; /* whose sentences all have ended */
     size_t n_sentences, n_source_tokens, n_target_tokens;
     int64_t queue_ns, encoder_ns, decoder_ns;
 };
 
-/* Adds a job that is done, well or not: of the latter what it got. */
+/* Adds a job that has ended. Of one that failed, what was decoded until then is added. */
 void mt_account_add(struct mt_account *account, const struct mt_job *job);
 
 /* The value of Server-Timing (https://www.w3.org/TR/server-timing/): "queue;dur=0.02,

@@ -81,9 +81,9 @@ struct mt_http {
     int wakeup_fd;                      /* wakes the HTTP thread */
     atomic_int end;                     /* enum mt_http_end; grows */
     atomic_bool refuses_work;           /* likewise */
-    atomic_bool has_passed;             /* who was on the way when it began to drain has arrived */
+    atomic_bool has_passed;             /* those on their way when draining began are here */
     atomic_size_t n_working;            /* exchanges between RECEIVED and SENDING */
-    atomic_size_t n_detached_sentences; /* in the engine, of those whose clients have their reply */
+    atomic_size_t n_detached_sentences; /* in the engine; their clients have their reply */
     atomic_size_t n_documents; /* requests longer than max_body_bytes; max_documents at most */
     pthread_mutex_t mutex;     /* guards what follows */
     struct mt_exchange_list returned;
@@ -91,11 +91,11 @@ struct mt_http {
     /* The HTTP thread's alone. */
     int listen_fd;
     bool is_loopback;  /* it listens on such an address */
-    bool is_listening; /* wait looks at it */
+    bool is_listening; /* mt_connections_wait looks at it */
     bool gives_way;
-    bool has_resumed;                 /* a connection, of which libmicrohttpd has to be told */
+    bool has_resumed;                 /* a connection was: MHD_run has to be called */
     int64_t drained_ms, lacking_ms;   /* when draining began; when accept failed; 0: not so */
-    int64_t retried_ms;               /* when those in detached were tried again */
+    int64_t retried_ms;               /* when work in detached was last tried again */
     struct mt_exchange_list heads;    /* AT_HEAD */
     struct mt_exchange_list detached; /* whose clients have their reply, and whose work goes on */
 };
@@ -103,7 +103,7 @@ struct mt_http {
 enum mt_exchange_state {
     MT_AT_HEAD,    /* the request line is there, the rest of the head is awaited */
     MT_AT_BODY,    /* the rest of the body is awaited */
-    MT_RECEIVED,   /* libmicrohttpd has to call once more: receive.c */
+    MT_RECEIVED,   /* complete; libmicrohttpd has to call once more (receive.c) */
     MT_WORKING,    /* a text thread or an idle worker has it, or it waits for one */
     MT_LOADING,    /* the round's model is being loaded */
     MT_WAITING,    /* the queue has no room for the round, which is tried again: the HTTP thread */

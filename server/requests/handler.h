@@ -8,7 +8,7 @@
  *     |                            where it is streamed '-> advance, again ...     |
  *     '----------------------------- another round --------------------------------'
  *
- * All of them are called by text threads (text_threads.h), those of the server's own doctors
+ * All of them are called by text threads (text_threads.h), those of health and metrics
  * (is_vital in router.h) by the HTTP thread. Each runs to its end. A request has one model at a
  * time; one whose text goes through several, or whose texts are in several languages, has as many
  * rounds.

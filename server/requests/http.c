@@ -77,7 +77,7 @@ enum mt_status mt_http_create(const struct mt_http_options *options, struct mt_h
                 [MT_PHASE_FRESH] = options->header_timeout_ms,
                 [MT_PHASE_HEADER] = options->header_timeout_ms,
                 [MT_PHASE_BODY] = options->body_timeout_ms,
-                [MT_PHASE_WORK] = 0, /* the engine keeps the request's deadline */
+                [MT_PHASE_WORK] = 0, /* the engine ends the work at its deadline */
                 [MT_PHASE_STREAM] = MT_REPLY_TIMEOUT_MS,
                 [MT_PHASE_REPLY] = MT_REPLY_TIMEOUT_MS,
                 [MT_PHASE_IDLE] = options->idle_timeout_ms,

@@ -492,7 +492,7 @@ static bool holds_texts(const struct maker *maker, size_t begin, size_t end)
     return holds || maker->office->format;
 }
 
-/* The range of tokens [begin, end), which may begin and end within runs that a cut stands in. */
+/* The bytes of tokens [begin, end). Either end may stand within a run that was cut there. */
 static struct mt_range find_range(struct maker *maker, size_t begin, size_t end, size_t n)
 {
     const struct mt_office_token *tokens = maker->tokens;

@@ -21,12 +21,12 @@ struct reader {
     enum mt_office_texts texts;
     const struct mt_office_kept *kept;
     struct mt_office_prefix prefix;
-    bool is_placeholder;      /* the shape: slides fill it in */
+    bool is_placeholder;      /* the shape is one that slides fill in */
     size_t copied_depth;      /* of what a chart has copied; 0: in none */
     const char *copied;       /* elements of characters in it */
     size_t series_name_depth; /* c:tx */
 
-    size_t depth, begin;        /* of the paragraph; 0: in none */
+    size_t depth, begin;        /* depth of the paragraph's element; 0: outside of paragraphs */
     struct mt_range properties; /* the beginning of its <pPr> */
     struct mt_office_token *tokens;
     size_t n, capacity;
@@ -386,7 +386,7 @@ static enum mt_status end_whole(struct reader *reader, const struct mt_xml_tag *
     switch (reader->whole) {
     case PROPERTIES:
         return end_properties(reader, tag);
-    case DROPPED: /* what is read aloud goes with the words */
+    case DROPPED: /* a reading belongs to the words that it stands above, and goes with them */
         return is_drawing(reader) ? MT_OK : add_token(reader, MT_OFFICE_END, range, &token);
     case POINT:
         break;

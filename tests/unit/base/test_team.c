@@ -104,7 +104,7 @@ START_TEST(sleeping_members_are_woken)
 END_TEST
 
 /* Whether a run follows at once, late or not at all: nobody works for having been woken. */
-START_TEST(roused_members_work_when_there_is_a_run)
+START_TEST(woken_members_work_when_there_is_a_run)
 {
     size_t n = team_sizes[_i];
     struct mt_team *team = create(n);
@@ -358,7 +358,7 @@ Suite *suite_team(void)
     tcase_add_loop_test(tcase, every_member_runs_once_per_run, 0, N_TEAM_SIZES);
     tcase_add_loop_test(tcase, only_those_within_the_width_take_part, 0, N_TEAM_SIZES);
     tcase_add_loop_test(tcase, sleeping_members_are_woken, 0, N_TEAM_SIZES);
-    tcase_add_loop_test(tcase, roused_members_work_when_there_is_a_run, 0, N_TEAM_SIZES);
+    tcase_add_loop_test(tcase, woken_members_work_when_there_is_a_run, 0, N_TEAM_SIZES);
     tcase_add_loop_test(tcase, the_slowest_member_is_waited_for, 0, N_TEAM_SIZES);
     tcase_add_loop_test(tcase, members_are_different_threads_and_the_first_is_the_caller, 0,
                         N_TEAM_SIZES);
