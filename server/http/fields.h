@@ -38,8 +38,9 @@ struct mt_fields {
     int64_t logit_lens, n, next_tokens, precision, sentence;
     double length_penalty;
     const char *document_key, *encoding, *entries, *entries_format, *filename, *formality, *format,
-        *glossary_id, *layout, *name, *output_format, *reduce, *shortlist, *source, *source_lang, *split_sentences, *stream_mode, *tag_handling,
-        *target, *target_lang, *target_prefix, *target_text, *target_vocabulary, *type;
+        *glossary_id, *layout, *name, *output_format, *reduce, *shortlist, *source, *source_lang,
+        *split_sentences, *stream_mode, *tag_handling, *target, *target_lang, *target_prefix,
+        *target_text, *target_vocabulary, *type;
 };
 
 enum mt_field_type {
