@@ -357,8 +357,9 @@ describe("docs/teaching.md", () => {
         assert.ok(items.every(({item}) => item.includes("](http://localhost:5000/?")));
     });
 
-    it("shows at each address what the lesson says", async () => {
+    it("shows at each address what the lesson says", async (test) => {
         const bundled = await Daemon.start("--model", path.join(ROOT, "weights/en-de"));
+        test.after(() => bundled.stop()); // or a claim that fails would be waited for
         const visit = await Visit.begin(browser, bundled);
         const {page} = visit;
         for (const {name, item} of items) {
@@ -371,7 +372,7 @@ describe("docs/teaching.md", () => {
                 await visit.linked();
                 await page.waitForSelector(ready ?? "#kind-note:not(:empty)");
                 await page.waitForSelector("#player:not([aria-busy])", {state: "attached"});
-                shown += (await page.evaluate(() => document.body.innerText)).replace(/\s+/g, " ");
+                shown += (await page.evaluate(() => document.body.innerText)).replace(/[\u2068\u2069]/g, "").replace(/\s+/g, " ");
             }
             const claims = [...item.matchAll(/\*\*(.+?)\*\*/g)].map(([, claim]) => claim);
             assert.ok(claims.length, `nothing is claimed: ${item}`);
