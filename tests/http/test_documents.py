@@ -42,7 +42,8 @@ class Documents(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         (self.folder / "weights").symlink_to(ROOT / "weights")
         self.admin_socket = self.folder / "admin"
-        self.daemon = Daemon("--admin-socket", str(self.admin_socket), "--models-directory", str(ROOT / "weights"), model=None).start()
+        self.daemon = Daemon("--admin-socket", str(self.admin_socket), "--models-directory", str(ROOT / "weights"),
+                             "--data-directory", str(self.folder / "data"), model=None).start()
 
     def tearDown(self):
         self.assertEqual(self.daemon.stop(), 0, self.daemon.log)
