@@ -463,7 +463,8 @@ bool mt_placeholder_is_count(const char *bytes, size_t length)
     if (length > 2 && memcmp(bytes + length - 2, "%%", 2) == 0)
         length -= 2; /* "%d%%" */
     bool is_percent = match_percent(bytes, length, 0) == length;
-    if (is_percent && (strchr("diun", bytes[length - 1]) || memcmp(bytes, "%arg", 4) == 0))
+    bool is_arg = length >= 4 && memcmp(bytes, "%arg", 4) == 0;
+    if (is_percent && (strchr("diun", bytes[length - 1]) || is_arg))
         return true;
     return mt_placeholder_at(bytes, length, 0) == length && is_name_of_count(bytes, length);
 }

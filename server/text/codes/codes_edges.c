@@ -147,10 +147,11 @@ static bool is_letter_at(const struct mt_codes_finder *finder, size_t at)
     return mt_codes_is_letter(mt_codes_at(finder, at));
 }
 
-/* A single letter is an operand: a|b. */
+/* A single letter is an operand: a|b. Where the text begins there is none at all. */
 static bool is_short_before(const struct mt_codes_finder *finder, size_t at)
 {
-    return !mt_codes_is_letter(mt_codes_before(finder, mt_previous_char(finder->text, at)));
+    return at == 0 ||
+           !mt_codes_is_letter(mt_codes_before(finder, mt_previous_char(finder->text, at)));
 }
 
 static bool is_short_behind(const struct mt_codes_finder *finder, size_t at)
