@@ -412,7 +412,7 @@ enum mt_status mt_html_check_depth(const struct mt_html_tree *tree, struct mt_er
 {
     if (!is_too_deep(tree->output->document))
         return MT_OK;
-    return mt_fail(err, MT_LIMIT, "html is nested more than %d deep", MT_HTML_MAX_DEPTH);
+    return mt_html_fail_deep(err);
 }
 
 /* ---- in the order of the source ---- */

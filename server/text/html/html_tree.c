@@ -53,7 +53,23 @@ static void *allocate(void *context, size_t n_bytes)
     *block = (struct block){.n_bytes = n};
     MT_LIST_PREPEND(&tree->blocks, block);
     tree->n_bytes += n;
+    if (!tree->output && n_bytes == sizeof *tree->output)
+        tree->output = (GumboOutput *)(block + 1);
     return block + 1;
+}
+
+/* At nearly every tag gumbo looks through the elements that are open, and has no limit of their
+ * number, so that 200,000 take half a minute. They stand in an array, the outermost first, which is
+ * doubled when it is full. */
+static void count_open(struct mt_html_tree *tree, const struct block *block)
+{
+    const GumboNode *first;
+    if (!tree->output || block->n_bytes < sizeof *block + MT_HTML_MAX_DEPTH * sizeof first)
+        return;
+    memcpy(&first, block + 1, sizeof first);
+    tree->is_deep = first && first == tree->output->root;
+    if (tree->is_deep)
+        give_up(tree, MT_LIMIT);
 }
 
 static void release(void *context, void *memory)
@@ -62,6 +78,7 @@ static void release(void *context, void *memory)
     if (!memory)
         return;
     struct block *block = (struct block *)memory - 1;
+    count_open(tree, block);
     MT_LIST_REMOVE(&tree->blocks, block);
     tree->n_bytes -= block->n_bytes;
     free(block);
@@ -137,6 +154,11 @@ static void hide_empty_tags(char *html, size_t length)
     }
 }
 
+enum mt_status mt_html_fail_deep(struct mt_error *err)
+{
+    return mt_fail(err, MT_LIMIT, "html is nested more than %d deep", MT_HTML_MAX_DEPTH);
+}
+
 enum mt_status mt_html_parse(const char *html, size_t length, struct mt_html_tree *tree,
                              struct mt_error *err)
 {
@@ -156,6 +178,8 @@ enum mt_status mt_html_parse(const char *html, size_t length, struct mt_html_tre
     limit_numbers(tree->source);
     hide_empty_tags(tree->source, length);
     if (setjmp(tree->out) != 0) {
+        if (tree->is_deep)
+            return mt_html_fail_deep(err);
         if (tree->has_many_attributes && tree->n_open > MT_HTML_MAX_ATTRIBUTES)
             return mt_fail(err, MT_LIMIT, "the html has a tag with more than %d attributes",
                            MT_HTML_MAX_ATTRIBUTES);

@@ -12,8 +12,8 @@
 
 /* What gumbo built; its memory is given back at once. */
 struct mt_html_tree {
-    GumboOutput *output;
-    char *source; /* what it was built from, which it points into; as long as the html */
+    GumboOutput *output; /* known from its first byte on */
+    char *source;        /* what it was built from, which it points into; as long as the html */
     struct {
         struct block *first, *last;
     } blocks; /* gumbo's memory */
@@ -21,7 +21,8 @@ struct mt_html_tree {
     size_t last_bytes;           /* what gumbo asked for last */
     size_t n_attributes, n_open; /* attributes so far, and behind the last element */
     size_t max_attributes;       /* of all elements together */
-    bool has_many_attributes;    /* why the status is MT_LIMIT; else it is n_bytes */
+    bool has_many_attributes;    /* why the status is MT_LIMIT; */
+    bool is_deep;                /* where it is neither, it is n_bytes */
     jmp_buf out;                 /* where to go when it ends */
     enum mt_status status;
 };
@@ -30,6 +31,9 @@ struct mt_html_tree {
 MT_MUST_CHECK enum mt_status mt_html_parse(const char *html, size_t length,
                                            struct mt_html_tree *tree, struct mt_error *err);
 void mt_html_finish(struct mt_html_tree *tree);
+
+/* MT_LIMIT: what is nested too deep. */
+MT_MUST_CHECK enum mt_status mt_html_fail_deep(struct mt_error *err);
 
 /* Elements that have no end, and those whose content is no HTML. */
 bool mt_html_is_void(const GumboNode *element);
