@@ -33,18 +33,27 @@ struct state {
 /* ---- POST /v2/document ---- */
 
 /* DeepL's clients look for these words. */
+static enum mt_status refuse_name(const char *name, const struct mt_params_file *file,
+                                  struct mt_error *err)
+{
+    const char *dot = strrchr(name, '.');
+    char known[MT_DOCUMENT_LIST_BYTES];
+    enum mt_status status = mt_document_check_kind(file->bytes, file->length, err);
+    if (status)
+        return status;
+    return mt_fail(err, MT_INVALID, "Invalid file extension: \"%.*s\", expected %s",
+                   (int)mt_utf8_valid_prefix(dot ? dot : "", strnlen(dot ? dot : "", 20)),
+                   dot ? dot : "", mt_document_list_extensions(known));
+}
+
 static enum mt_status read_name(const struct mt_fields *fields, struct mt_file_question *question,
                                 struct mt_error *err)
 {
     const char *name = fields->filename[0] != '\0' ? fields->filename : question->file->file_name;
-    const char *dot = strrchr(name, '.');
-    char known[MT_DOCUMENT_LIST_BYTES];
     enum mt_document_format format;
     question->file_name = name;
     if (!mt_document_format_of_file(name, &format))
-        return mt_fail(err, MT_INVALID, "Invalid file extension: \"%.*s\", expected %s",
-                       (int)mt_utf8_valid_prefix(dot ? dot : "", strnlen(dot ? dot : "", 20)),
-                       dot ? dot : "", mt_document_list_extensions(known));
+        return refuse_name(name, question->file, err);
     bool is_other = fields->output_format[0] != '\0' &&
                     strcasecmp(fields->output_format, mt_document_extension(format) + 1) != 0;
     return is_other ? mt_deepl_refuse_value("output_format", err) : MT_OK;

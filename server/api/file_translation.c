@@ -48,8 +48,12 @@ static enum mt_status read_format(struct mt_file_translation *work, struct mt_er
         return mt_fail(err, MT_INVALID, "Invalid request: empty file");
     if (mt_document_format_of_file(file_name, &work->format))
         return MT_OK;
+    const struct mt_params_file *file = work->question.file;
     const char *dot = strrchr(file_name, '.');
     char known[MT_DOCUMENT_LIST_BYTES];
+    enum mt_status status = mt_document_check_kind(file->bytes, file->length, err);
+    if (status)
+        return status;
     if (!dot)
         dot = "";
     return mt_fail(

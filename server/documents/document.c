@@ -287,6 +287,11 @@ static enum mt_status check_kind(const char *bytes, size_t length, bool is_packa
     return MT_OK;
 }
 
+enum mt_status mt_document_check_kind(const char *bytes, size_t length, struct mt_error *err)
+{
+    return check_kind(bytes, length, false, err);
+}
+
 /* A file that is no UTF-8 is read as if it were: what formats see is UTF-8. */
 static enum mt_status read_encoding(struct mt_document *document, const char *asked,
                                     struct mt_error *err)

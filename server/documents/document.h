@@ -83,6 +83,11 @@ struct mt_document_options {
                       in it can harm this one */
 };
 
+/* Of a file whose name says no format: MT_FORMAT where its first bytes are a PDF's, an old Word's or the
+ * like, with what to save it as. MT_OK: it is not known. */
+MT_MUST_CHECK enum mt_status mt_document_check_kind(const char *bytes, size_t length,
+                                                    struct mt_error *err);
+
 /* bytes are copied. MT_FORMAT: not the format, or its characters are not to be told, with the number
  * of the line; MT_INVALID: no such encoding; MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_document_create(const char *bytes, size_t length,

@@ -124,6 +124,7 @@ class Jobs(unittest.TestCase):
                 (send(self.daemon, damaged, "letter.docx"), r"zip|package|cut"),
                 (send(self.daemon, SHORT, "letter.invalid"), r'^Invalid file extension: ".invalid", expected .txt'),
                 (send(self.daemon, SHORT, "letter"), r'^Invalid file extension: "", expected'),
+                (send(self.daemon, b"%PDF-1.7", "letter.pdf"), "^the file is a PDF"),
                 (send(self.daemon, SHORT, filename="letter.exe"), r'^Invalid file extension: ".exe"'),
                 (send(self.daemon, SHORT, target_lang="XX"), r"^Value for 'target_lang' not supported\.$"),
                 (send(self.daemon, SHORT, target_lang=None), r"^Value for 'target_lang' not supported\.$"),

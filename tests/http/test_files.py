@@ -434,6 +434,9 @@ class Files(unittest.TestCase):
         for name, extension in (("letter.xyz", ".xyz"), ("film.srt.zip", ".zip"), ("srt", "")):
             self.refused(400, f'Invalid request: file format not supported: "{extension}", '
                               f"expected {expected}", SRT, name=name)
+        self.refused(400, "the file is a PDF, which holds no paragraphs: send the document that it was made of, or save its text as .txt",
+                     "%PDF-1.7\n", name="letter.pdf")
+        self.refused(400, "the file is RTF: save it as .docx and send that", "{\\rtf1\\ansi Hello.}", name="letter.rtf")
 
     def test_broken_files_are_refused_with_their_line(self):
         self.refused(400, 'line 1: "Hello." begins no subtitle: expected its number or its time',
