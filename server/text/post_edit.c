@@ -539,23 +539,28 @@ static uint32_t closing_quote(uint32_t c)
     return c == 0xAB ? 0xBB : c == 0x201E ? 0x201C : c == 0x201C ? 0x201D : 0;
 }
 
-/* How many commas a quotation has that the source ends with one: two in "Yes, I will," she said. 0: there is
- * no such. */
-static size_t count_quoted_commas(const struct edit *edit)
+/* The mark that a quotation ends with before the sentence goes on, "Yes, I will," she said, and how often the
+ * quotation has it: twice. 0: there is no such. */
+static size_t count_quoted(const struct edit *edit, char *mark)
 {
-    size_t n_commas = 0, n_marks = 0, n_quoted = 0;
+    size_t n_marks = 0, n = 0, begin = 0;
     for (size_t at = 0; at < edit->n_source; at += char_length(edit->source + at)) {
         uint32_t c = mt_utf8_decode(edit->source + at);
-        bool is_mark = c == '"' || c == 0x201C || c == 0x201D;
-        n_marks += is_mark;
-        n_commas += c == ',' && n_marks == 1;
-        if (is_mark && n_marks == 2 && edit->source[at - 1] == ',')
-            n_quoted = n_commas;
+        if (c != '"' && c != 0x201C && c != 0x201D)
+            continue;
+        n_marks++;
+        if (n_marks == 1)
+            begin = at;
+        *mark = n_marks == 2 && at + char_length(edit->source + at) < edit->n_source
+                    ? edit->source[at - 1]
+                    : '\0';
+        for (size_t i = begin; i < at && (*mark == ',' || *mark == '?' || *mark == '!'); i++)
+            n += edit->source[i] == *mark;
     }
-    return n_marks == 2 ? n_quoted : 0;
+    return n_marks == 2 ? n : 0;
 }
 
-/* Of the target: a mark that "I will come," she said has lost belongs before the comma at *at. */
+/* Of the target: a mark that "I will come," she said has lost belongs before the comma at *at, or behind ? or !. */
 struct lost_quote {
     size_t at;
     struct mt_range blank; /* what stands between the other mark and the words */
@@ -565,7 +570,8 @@ struct lost_quote {
 static struct lost_quote find_lost_quote(const struct edit *edit)
 {
     struct lost_quote lost = {0};
-    size_t n_wanted = count_quoted_commas(edit), n_commas = 0;
+    char mark = '\0';
+    size_t n_wanted = count_quoted(edit, &mark), n = 0;
     for (size_t at = 0; at < edit->n_target && n_wanted > 0; at += char_length(edit->target + at)) {
         uint32_t c = mt_utf8_decode(edit->target + at);
         if (lost.closing && (c == lost.closing || c == 0x201D || closing_quote(c)))
@@ -578,10 +584,10 @@ static struct lost_quote find_lost_quote(const struct edit *edit)
             lost.blank =
                 (struct mt_range){next, next + is_blank * char_length(edit->target + next)};
         }
-        if (lost.closing && c == ',' && n_commas++ < n_wanted)
-            lost.at = at;
+        if (lost.closing && c == (unsigned char)mark && n++ < n_wanted)
+            lost.at = at + (mark != ',');
     }
-    return n_commas > 0 ? lost : (struct lost_quote){0};
+    return n > 0 ? lost : (struct lost_quote){0};
 }
 
 static void write_lost_quote(const struct edit *edit, const struct lost_quote *lost)

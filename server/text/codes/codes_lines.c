@@ -103,7 +103,7 @@ static bool is_rule(const struct mt_codes_finder *finder, const struct line *lin
     return n_dashes >= 3 && n_bars > 0;
 }
 
-/* A line of a program, by how it ends: x = 1; f(x); if (x) { and { return x; }. Not "file(s);", "&nbsp;}". */
+/* A line of a program, by how it ends: x = 1; f(x); i++; if (x) { and { return x; }. Not "file(s);", "&nbsp;}". */
 static bool is_code(const struct mt_codes_finder *finder, const struct line *line)
 {
     const char *text = finder->text + line->begin;
@@ -115,7 +115,8 @@ static bool is_code(const struct mt_codes_finder *finder, const struct line *lin
         return false;
     bool is_call = text[end - 2] == ')' && memcmp(text + end - 4, "(s)", 3) != 0;
     bool is_entity = memrchr(text + (end > 10 ? end - 10 : 0), '&', end > 10 ? 10 : end);
-    return end < length ? !is_entity : is_call || memmem(text, end, " = ", 3);
+    bool is_step = memcmp(text + end - 3, "++", 2) == 0 || memcmp(text + end - 3, "--", 2) == 0;
+    return end < length ? !is_entity : is_call || is_step || memmem(text, end, " = ", 3);
 }
 
 /* The word at *at, which goes to the next one. False: it is none of them. */

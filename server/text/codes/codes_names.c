@@ -40,13 +40,15 @@ static bool is_unit(const char *word, size_t length)
     return is_among(units, word, length);
 }
 
-/* camelCase that begins small: iPhone, macOS, camelCaseName. In hashes letters and digits take turns. */
+/* camelCase that begins small: iPhone, macOS, camelCaseName; or with two humps: NullPointerException. In hashes
+ * letters and digits take turns. */
 static size_t match_camel(const struct run *run)
 {
     size_t end = name_end(run, run->begin), n_humps = 0;
     for (size_t i = run->begin + 1; i < end; i++)
         n_humps += mt_ascii_is_capital(run->text[i]) && mt_ascii_is_small(run->text[i - 1]);
-    bool is_one = mt_ascii_is_small(run->text[run->begin]) && n_humps > 0 && end - run->begin > 2 &&
+    bool is_one = n_humps > mt_ascii_is_capital(run->text[run->begin]) &&
+                  mt_ascii_is_letter(run->text[run->begin]) && end - run->begin > 2 &&
                   !is_unit(run->text + run->begin, end - run->begin);
     return is_one ? end : 0;
 }

@@ -37,7 +37,8 @@ bool mt_codes_claim_amount(struct mt_codes_finder *finder, size_t begin, size_t 
         i = stop > i ? stop : mt_codes_next(finder, i);
     }
     uint32_t first = mt_codes_at(finder, begin);
-    bool is_reference = first == 0xA7 || first == 0x2116; /* § 1.2 */
+    bool is_reference = first == 0xA7 || first == 0x2116 ||      /* § 1.2 */
+                        mt_codes_char(finder, begin + 1) == '='; /* >= 3.8, of a version */
     if (n_numbers == 1 && !is_reference)
         finder->found[found].code.form = MT_CODE_LOCAL_NUMBER;
     return found != MT_NO_MATE;
@@ -202,6 +203,21 @@ static size_t take_amount(struct mt_codes_finder *finder, size_t i)
             return mt_codes_claim_amount(finder, item->core_begin, end + n);
     }
     return 0;
+}
+
+/* 10 Mbit/s, 500 kbps. */
+static size_t take_speed(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const units[] = {"bit/s", "B/s", "b/s", "bps", "Bps", "iB/s", NULL};
+    const struct mt_codes_item *number = item_at(finder, i);
+    struct mt_codes_item unit = *item_at(finder, i + 1);
+    bool is_one = is_number(finder, number) && follows(finder, number, &unit) &&
+                  mt_codes_is_one_of(finder->text[unit.core_begin], "kKMGT");
+    unit.core_begin++;
+    return is_one && is_text(finder, &unit, units) &&
+                   mt_codes_claim_amount(finder, number->core_begin, unit.core_end)
+               ? 2
+               : 0;
 }
 
 /* 5€: English models read a sign behind the number as something else. Decimals are left to them, for
@@ -634,7 +650,7 @@ size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
         take_feet_in_words, take_currency, take_amount,   take_price,   take_ratio,
         take_mixed,         take_angle,    take_feet,     take_tagged,  take_version,
         take_release,       take_numero,   take_section,  take_zone,    take_sequence,
-        take_reference,     take_half};
+        take_reference,     take_half,     take_speed};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)

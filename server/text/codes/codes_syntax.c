@@ -18,6 +18,9 @@
 /* Of JSON within a sentence. */
 #define MAX_OBJECT_BYTES 400
 #define MAX_SET_BYTES 40
+#define MAX_INDEX_BYTES 6
+#define MAX_SYMBOL_LETTERS 3
+#define MAX_NUMBER_BYTES 16
 #define MAX_WORD_BYTES 40
 
 struct syntax {
@@ -338,6 +341,8 @@ static struct syntax match_emoticon(const struct mt_codes_finder *finder, size_t
         size_t end = begin + strlen(faces[k]);
         while (faces[k][0] == '<' && mt_codes_char(finder, end) == '3')
             end++;
+        while (starts(finder, end, faces[k])) /* <3<3 */
+            end += strlen(faces[k]);
         uint32_t c = mt_codes_at(finder, end);
         size_t behind = end;
         while (behind < finder->length && behind < end + 4 &&
@@ -408,6 +413,52 @@ static size_t members_end(const struct mt_codes_finder *finder, size_t at)
             return at;
         at += n;
     }
+}
+
+/* Bytes of <sub>2</sub>; 0: there is none at text[begin]. */
+static size_t index_length(const struct mt_codes_finder *finder, size_t begin)
+{
+    static const char *const tags[][2] = {{"<sub>", "</sub>"}, {"<sup>", "</sup>"}};
+    for (size_t k = 0; k < sizeof tags / sizeof *tags; k++) {
+        size_t name = begin + strlen(tags[k][0]), at = name;
+        if (!starts(finder, begin, tags[k][0]))
+            continue;
+        while (at - name < MAX_INDEX_BYTES &&
+               (mt_codes_is_digit(mt_codes_at(finder, at)) ||
+                mt_codes_is_one_of(mt_codes_char(finder, at), "+-*[]()")))
+            at++;
+        return at > name && starts(finder, at, tags[k][1]) ? at + strlen(tags[k][1]) - begin : 0;
+    }
+    return 0;
+}
+
+/* H<sub>2</sub>O, 25 m<sup>2</sup>: a few letters with what stands at their foot or head are one, and with the
+ * number before; a note's number stays behind its word. */
+static struct syntax match_index(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t at = begin, n = 0;
+    while (at - begin < MAX_NUMBER_BYTES && (mt_codes_is_digit(mt_codes_at(finder, at)) ||
+                                             mt_codes_is_one_of(mt_codes_char(finder, at), ".,")))
+        at++;
+    bool has_number = at > begin, begins = !is_word_before(finder, begin);
+    at += has_number && mt_codes_char(finder, at) == ' ';
+    size_t letters = at;
+    while (at - letters < MAX_SYMBOL_LETTERS && mt_ascii_is_letter(mt_codes_char(finder, at)))
+        at++;
+    bool is_symbol = at > letters;
+    if ((is_symbol || has_number) && !begins)
+        return nothing;
+    for (size_t next; (next = index_length(finder, at)) > 0; n++) {
+        at += next;
+        while (is_symbol && mt_ascii_is_letter(mt_codes_char(finder, at)))
+            at++;
+    }
+    if (n == 0)
+        return nothing;
+    return (struct syntax){.n = at - begin,
+                           .kind = has_number  ? MT_CODE_NUMBER
+                                   : is_symbol ? MT_CODE_WORD
+                                               : MT_CODE_POINT};
 }
 
 /* [^1]: a footnote's number. */
@@ -556,10 +607,10 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 static size_t take_syntax(struct mt_codes_finder *finder, size_t begin)
 {
     static struct syntax (*const matchers[])(const struct mt_codes_finder *finder, size_t begin) = {
-        match_emoticon,  match_escaped_char, match_keys,    match_statement, match_bracketed,
-        match_argument,  match_object,       match_spaced,  match_set,       match_code,
-        match_sentinel,  match_shortcode,    match_linked,  match_footnote,  match_variable,
-        match_shown_tag, match_entity,       match_postcode};
+        match_emoticon, match_escaped_char, match_keys,   match_statement, match_bracketed,
+        match_argument, match_object,       match_spaced, match_set,       match_code,
+        match_sentinel, match_shortcode,    match_linked, match_footnote,  match_index,
+        match_variable, match_shown_tag,    match_entity, match_postcode};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
         struct syntax found = matchers[k](finder, begin);
         if (!found.n)

@@ -345,11 +345,11 @@ static void take_name(struct mt_codes_finder *finder, size_t i)
     }
 }
 
-/* a.k.a., r.s.v.p.: three letters at least, which models take for the ends of sentences. */
+/* a.k.a., U.S.A.: three letters at least, which models take for the ends of sentences. */
 static bool take_initials(struct mt_codes_finder *finder, size_t i)
 {
     size_t begin = finder->items[i].core_begin, at = begin, end = finder->items[i].end;
-    while (at + 1 < end && mt_ascii_is_small(finder->text[at]) && finder->text[at + 1] == '.')
+    while (at + 1 < end && mt_ascii_is_letter(finder->text[at]) && finder->text[at + 1] == '.')
         at += 2;
     return at - begin >= 6 && !mt_codes_is_letter(mt_codes_at(finder, at)) &&
            mt_codes_take(finder, MT_CODE_WORD, begin, at);

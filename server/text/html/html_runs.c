@@ -231,6 +231,15 @@ static bool are_two_words(const struct neighbour *a, const struct neighbour *b)
            !mt_script_is_unspaced(last) && !mt_script_is_unspaced(first);
 }
 
+/* Two prices beside each other, of which models lose one: "<del>$10</del> <ins>$8</ins>". */
+static bool are_two_numbers(const struct mt_html_pieces *pieces, const struct neighbour *a,
+                            const struct neighbour *b)
+{
+    struct between between = look_between(pieces, a->end, b->first);
+    bool are_numbers = a->holds.letters + b->holds.letters + a->holds.words + b->holds.words == 0;
+    return are_numbers && between.n_signs == 0 && !between.has_break;
+}
+
 /* Nothing but another text begins so behind a letter or digit: "nameAge", "Price5". */
 static bool is_seam(uint32_t last, uint32_t first)
 {
@@ -341,7 +350,8 @@ static bool cut_row(struct mt_html_pieces *pieces, size_t first, size_t end, boo
         bool is_cut = row.n_loose == 0 && cut_row(pieces, i + 1, next.end - 1, false);
         bool is_apart = is_cut || had_cuts;
         if (last.end > 0 && !is_apart && row.n_loose > 0)
-            is_apart = last.end == i && are_two_words(&last, &next);
+            is_apart = (last.end == i && are_two_words(&last, &next)) ||
+                       are_two_numbers(pieces, &last, &next);
         else if (last.end > 0 && !is_apart)
             is_apart = stand_apart(pieces, &last, &next, row.are_titles);
         if (last.end > 0 && is_apart)

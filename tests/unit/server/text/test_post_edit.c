@@ -130,6 +130,8 @@ static const struct {
     {"“I go,” he said.", "« Je vais, il a dit.", "« Je vais », il a dit."},
     {"“Yes, I go,” he said.", "„Ja, ich gehe, sagte er.", "„Ja, ich gehe“, sagte er."},
     {"“I go,” he said.", "„Ich gehe“, sagte er.", "„Ich gehe“, sagte er."},
+    {"\"Who goes?\" he said.", "« Qui va ? Il a dit.", "« Qui va ? » Il a dit."},
+    {"“No!” “Yes!” she said.", "« Non ! Oui ! dit-elle.", "« Non ! Oui ! dit-elle."},
     {"He said, “I go.”", "Il a dit, « Je vais, moi.", "Il a dit, « Je vais, moi."},
     /* what stood behind a colon */
     {"Wi-Fi: on", "Wi-Fi :", "Wi-Fi: on"},
