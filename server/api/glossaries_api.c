@@ -33,7 +33,7 @@ struct question {
     bool is_v3;
     enum part part;
     char id[MT_GLOSSARY_ID_BYTES];
-    char owner[MT_MAX_KEY_NAME_BYTES + 8];
+    char owner[MT_GLOSSARY_OWNER_BYTES];
     struct mt_fields fields;
     struct dictionary *dictionaries; /* that the request brings */
     size_t n_dictionaries, capacity;
@@ -41,14 +41,14 @@ struct question {
 
 /* ---- whose, and in which languages ---- */
 
-void mt_glossary_owner(const struct mt_request *request, char out[MT_MAX_KEY_NAME_BYTES + 8])
+void mt_glossary_owner(const struct mt_request *request, char out[MT_GLOSSARY_OWNER_BYTES])
 {
     const struct mt_key *key = request->access.key;
     out[0] = '\0';
     if (key && key->name[0] != '\0')
-        snprintf(out, MT_MAX_KEY_NAME_BYTES + 8, "name:%s", key->name);
+        snprintf(out, MT_GLOSSARY_OWNER_BYTES, "name:%s", key->name);
     else if (key)
-        snprintf(out, MT_MAX_KEY_NAME_BYTES + 8, "key:%016" PRIx64, key->id);
+        snprintf(out, MT_GLOSSARY_OWNER_BYTES, "key:%016" PRIx64, key->id);
 }
 
 bool mt_glossary_language(const char *code, char out[MT_LANGUAGE_BYTES])
@@ -114,8 +114,7 @@ static enum mt_status add_dictionary(struct question *question, const char *sour
     return mt_entries_read(&all, dictionary->terms, err);
 }
 
-static enum mt_status add_own(struct question *question, const struct mt_request *request,
-                              struct mt_error *err)
+static enum mt_status add_own(struct question *question, struct mt_error *err)
 {
     const struct mt_fields *fields = &question->fields;
     return add_dictionary(question, fields->source_lang, fields->target_lang, fields->entries,
@@ -192,11 +191,8 @@ static enum mt_status borrow(const struct question *question, struct mt_dictiona
 
 struct answer {
     struct mt_json_writer writer;
-    struct mt_text *body;
-    bool is_v3, is_list;
     char open[MT_GLOSSARY_ID_BYTES]; /* whose dictionaries are being written; "" */
     int64_t created_ms;
-    struct mt_glossary_row row;
 };
 
 static void write_time(struct mt_json_writer *writer, int64_t ms)
@@ -282,7 +278,7 @@ static enum mt_status write_v2(void *context, const struct mt_glossary_row *row,
 static enum mt_status describe(struct mt_request *request, const struct question *question,
                                const char *id, struct mt_error *err)
 {
-    struct answer answer = {.is_v3 = question->is_v3};
+    struct answer answer = {.open = ""};
     const struct mt_glossary_question asked = {
         .owner = question->owner, .id = id, .has_one = !question->is_v3};
     mt_json_writer_init(&answer.writer, &request->reply.body);
@@ -340,8 +336,8 @@ static enum mt_status create(struct mt_request *request, struct question *questi
     struct mt_dictionary *dictionaries = NULL;
     enum mt_status status = check_name(question->fields.name, err);
     if (!status)
-        status = question->is_v3 ? add_listed(question, &request->params, err)
-                                 : add_own(question, request, err);
+        status =
+            question->is_v3 ? add_listed(question, &request->params, err) : add_own(question, err);
     if (!status)
         status = borrow(question, &dictionaries, err);
     if (!status)
@@ -409,7 +405,7 @@ static enum mt_status patch(struct mt_request *request, struct question *questio
 static enum mt_status put(struct mt_request *request, struct question *question,
                           struct mt_error *err)
 {
-    enum mt_status status = add_own(question, request, err);
+    enum mt_status status = add_own(question, err);
     if (!status)
         status = change(request, question, MT_DICTIONARY_REPLACE, err);
     if (status)

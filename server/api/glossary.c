@@ -138,7 +138,7 @@ enum mt_status mt_glossary_add_stored(struct mt_glossary *glossary,
                                       const struct mt_request *request, const char *id,
                                       const char *source, const char *target, struct mt_error *err)
 {
-    char owner[MT_MAX_KEY_NAME_BYTES + 8], from[MT_LANGUAGE_BYTES], to[MT_LANGUAGE_BYTES];
+    char owner[MT_GLOSSARY_OWNER_BYTES], from[MT_LANGUAGE_BYTES], to[MT_LANGUAGE_BYTES];
     struct mt_terms *stored = NULL;
     if (id[0] == '\0')
         return MT_OK;

@@ -14,7 +14,7 @@
 
 #define EDITION_BYTES 33
 /* What a dictionary may come to take in memory, for each byte of its entries. */
-#define READY_FACTOR 14
+#define READY_FACTOR 15
 
 /* The terms of a dictionary, ready to be searched. */
 struct ready {

@@ -26,7 +26,7 @@ struct mt_terms;
 #define MT_MAX_GLOSSARY_NAME_BYTES 1024
 
 /* Memory of all dictionaries that are ready to be searched: those that are translated with, and, as
- * far as there is room, those that were. One of 10 MiB takes 70 to 140. */
+ * far as there is room, those that were. One of 10 MiB takes 20 to 150. */
 #define MT_MAX_READY_BYTES ((size_t)256 << 20)
 
 struct mt_glossary_limits {

@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One place of the table for so many bytes of the cache: a sentence takes about as many. */
+/* One place of the table for so many bytes of the cache, at least: a sentence takes about as many. */
 #define BYTES_A_PLACE 512
+
+/* What malloc takes for itself. */
+#define MALLOC_BYTES 16
 
 /* Of one that is kept: the attention of a base model to forty words. What is longer is seldom asked
  * twice. */
@@ -30,7 +33,7 @@ struct entry_list {
 
 struct mt_result_cache {
     pthread_mutex_t mutex;
-    size_t max_bytes;
+    size_t max_bytes;          /* of the entries */
     struct entry_list entries; /* the last asked first */
     struct entry **places;
     size_t n_places; /* a power of two */
@@ -43,16 +46,16 @@ enum mt_status mt_result_cache_create(size_t max_bytes, struct mt_result_cache *
     struct mt_result_cache *cache = calloc(1, sizeof *cache);
     if (!cache)
         return mt_fail_memory(err, sizeof *cache, "a cache");
-    cache->n_places = 64;
-    while (cache->n_places < max_bytes / BYTES_A_PLACE)
+    cache->n_places = 1;
+    while (cache->n_places < max_bytes / BYTES_A_PLACE / 2)
         cache->n_places *= 2;
+    size_t table_bytes = cache->n_places * sizeof *cache->places;
     cache->places = calloc(cache->n_places, sizeof *cache->places);
     if (!cache->places) {
-        size_t n_bytes = cache->n_places * sizeof *cache->places;
         free(cache);
-        return mt_fail_memory(err, n_bytes, "a cache");
+        return mt_fail_memory(err, table_bytes, "a cache");
     }
-    cache->max_bytes = max_bytes;
+    cache->max_bytes = max_bytes > table_bytes ? max_bytes - table_bytes : 0;
     pthread_mutex_init(&cache->mutex, NULL);
     *out = cache;
     return MT_OK;
@@ -94,7 +97,7 @@ static struct entry **find(struct mt_result_cache *cache, uint64_t hash,
 
 static size_t bytes_of(const struct entry *entry)
 {
-    return sizeof *entry + entry->n_question + entry->n_results;
+    return MALLOC_BYTES + sizeof *entry + entry->n_question + entry->n_results;
 }
 
 static void forget(struct mt_result_cache *cache, struct entry *entry)

@@ -18,7 +18,7 @@
 struct mt_result_cache;
 struct mt_sentence;
 
-/* Keeps max_bytes at most. MT_MEMORY. */
+/* Takes max_bytes of memory at most, its table too. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_result_cache_create(size_t max_bytes, struct mt_result_cache **out,
                                                     struct mt_error *err);
 /* Takes NULL. */
