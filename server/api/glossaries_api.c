@@ -4,10 +4,10 @@
 #include "base/json.h"
 #include "base/vector.h"
 #include "server/api/deepl_api.h"
-#include "server/api/languages_api.h"
 #include "server/data/glossaries.h"
 #include "server/data/glossary_entries.h"
 #include "server/http/fields.h"
+#include "server/models/catalog.h"
 #include "server/text/terms.h"
 
 #include <inttypes.h>
@@ -512,35 +512,25 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 
 /* ---- GET /v2/glossary-language-pairs ---- */
 
-static void write_pair(struct mt_json_writer *writer, const struct mt_request *request,
-                       const char *source, const char *target)
-{
-    struct mt_language_pair pair;
-    if (mt_languages_check(request->service, NULL, source, target, &pair, NULL) != MT_OK ||
-        pair.is_identity)
-        return;
-    mt_json_begin_object(writer);
-    write_string(writer, "source_lang", source);
-    write_string(writer, "target_lang", target);
-    mt_json_end_object(writer);
-}
-
 /* Clients ask before each translation whether there are any. */
 static enum mt_status finish_pairs(struct mt_request *request, struct mt_error *err)
 {
-    struct mt_languages sources = {.n = 0}, targets = {.n = 0};
+    const struct mt_catalog *catalog = request->service->catalog;
+    size_t n = request->service->glossaries ? mt_catalog_n_languages(catalog) : 0;
     struct mt_json_writer writer;
-    if (request->service->glossaries) {
-        mt_languages_list(request->service, MT_LANGUAGES_SOURCES, &sources);
-        mt_languages_list(request->service, MT_LANGUAGES_TARGETS, &targets);
-    }
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
     mt_json_key(&writer, "supported_languages");
     mt_json_begin_array(&writer);
-    for (size_t i = 0; i < sources.n; i++)
-        for (size_t k = 0; k < targets.n; k++)
-            write_pair(&writer, request, sources.codes[i], targets.codes[k]);
+    for (size_t i = 0; i < n * n; i++) {
+        size_t source = i / n, target = i % n;
+        if (source == target || mt_catalog_hops(catalog, source, target) == 0)
+            continue;
+        mt_json_begin_object(&writer);
+        write_string(&writer, "source_lang", mt_catalog_language(catalog, source));
+        write_string(&writer, "target_lang", mt_catalog_language(catalog, target));
+        mt_json_end_object(&writer);
+    }
     mt_json_end_array(&writer);
     mt_json_end_object(&writer);
     return mt_text_check(&request->reply.body, "the pairs of glossaries", err);
