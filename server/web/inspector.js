@@ -1,6 +1,7 @@
 // One sentence under the glass: its tokens, and attention fetched when a view first needs it.
 
 import {attention, attentionFile} from "./api.js";
+import {t} from "./text_inside.js";
 
 // Up to so many numbers all layers of a kind are fetched at once; beyond, each when it is shown.
 const MOST_VALUES_AT_ONCE = 400_000;
@@ -20,6 +21,9 @@ export function firstOf(kind, inspector) {
         return {layer: 0, head: "mean"};
     return {layer: layers[0], head: heads.length < inspector.shape(kind)[1] ? heads[0] : "mean"};
 }
+
+/** What is said of layers and heads that an address names, as in cross.1.6, and the model does not have. */
+export const lacks = ({id}, names) => (names.length ? t`The model ${id} has no ${names.join(t`, `)}: left out.` : "");
 
 export class Inspector {
     /** reply: POST /attention's, of one sentence; request: what asked for it, and gets the same tokens again. */
@@ -61,6 +65,12 @@ export class Inspector {
 
     shape(kind) {
         return shape(this.model, kind);
+    }
+
+    /** Those of a layer and heads that the kind does not have. */
+    beyond(kind, layer, heads) {
+        const [nLayers, nHeads] = this.shape(kind);
+        return layer >= nLayers ? [`${kind}.${layer}`] : heads.filter((head) => head >= nHeads).map((head) => `${kind}.${layer}.${head}`);
     }
 
     fetchAttention(fields) {

@@ -3,7 +3,7 @@
 
 import {$, announce, arrow, directionOf, element, embed, hashFields, isolated, readable, replaceHash, roving} from "./dom.js";
 import {copyButtons} from "./copying.js";
-import {firstOf} from "./inspector.js";
+import {firstOf, lacks} from "./inspector.js";
 import {Numbers} from "./player_numbers.js";
 import {MOMENTS} from "./player_moments.js";
 import {t} from "./text_why.js";
@@ -98,11 +98,11 @@ export class Player {
             const [nLayers, nHeads] = kind ? this.inspector.shape(kind) : [0, 0];
             return Number(layer) < nLayers && Number(head ?? 0) < nHeads && !(kind === "decoder" && model.no_decoder_attention);
         };
-        const unknown = this.off.filter((name) => !has(name));
+        const unknown = [...this.inspector.beyond(this.kind, this.layer ?? firstOf(this.kind, this.inspector).layer, [this.head]), ...this.off.filter((name) => !has(name))];
         this.off = this.off.filter(has);
         const nWords = this.whatIf.words(sentence).length;
         this.without = this.without.filter((word) => word < nWords);
-        this.notice.textContent = unknown.length ? t`The model ${model.id} has no ${unknown.join(t`, `)}: left out.` : "";
+        this.notice.textContent = lacks(model, unknown);
         this.notice.hidden = !unknown.length;
     }
 
@@ -190,6 +190,10 @@ export class Player {
         this.pointToWhole();
     }
 
+    get kind() {
+        return this.side === "source" ? "encoder" : "cross";
+    }
+
     get tokens() {
         return this.side === "source" ? this.run.sources : this.run.outputs;
     }
@@ -255,9 +259,8 @@ export class Player {
 
     settle(moment) {
         this.step = Math.min(this.step, this.tokens.length - 1);
-        const kind = this.side === "source" ? "encoder" : "cross";
-        const [nLayers, nHeads] = this.inspector.shape(kind);
-        const first = firstOf(kind, this.inspector);
+        const [nLayers, nHeads] = this.inspector.shape(this.kind);
+        const first = firstOf(this.kind, this.inspector);
         this.layer ??= first.layer;
         this.head ??= first.head === "mean" ? 0 : first.head;
         this.layer = Math.min(this.layer, nLayers - 1);

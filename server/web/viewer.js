@@ -7,7 +7,7 @@ import {headColour, signedColour, weightColour} from "./colours.js";
 import {copyButtons} from "./copying.js";
 import {saveAttention, savePicture, savePositions} from "./downloads.js";
 import {HeatMap, fillTable} from "./heatmap.js";
-import {Inspector, firstOf, mean} from "./inspector.js";
+import {Inspector, firstOf, lacks, mean} from "./inspector.js";
 import {Links} from "./links.js";
 import {gridPicture, linesPicture, linkPictures, mapPicture, positionsPicture, putOnPaper} from "./pictures.js";
 import {Steps} from "./steps.js";
@@ -288,6 +288,9 @@ export class Viewer {
         this.head = this.picked.head ?? (this.picked.layer === undefined ? first.head : "mean");
         if (this.head !== "mean")
             this.head = Math.min(this.head, nHeads - 1);
+        const unknown = isAlignment || this.view === "grid" ? [] : this.inspector.beyond(this.kind, this.picked.layer ?? this.layer, [this.picked.head, ...this.picked.heads]);
+        $("#lacks").textContent = lacks(this.inspector.model, unknown);
+        $("#lacks").hidden = !unknown.length;
         fillSelect($("#layer"), [...Array(nLayers).keys()], this.layer);
         fillSelect($("#head"), ["mean", ...Array(nHeads).keys()], this.head);
         const hasNoPick = isAlignment || this.view === "grid";

@@ -130,6 +130,15 @@ describe("translating", () => {
         await eventually(async () => assert.equal(await page.isVisible("#inside"), false));
     });
 
+    visiting("says which layer or heads of an address the model lacks", async (visit, page) => {
+        await visit.open({q: STATION, hash: "#view=head&kind=cross&layer=77&head=66"});
+        await eventually(async () => assert.equal(await page.textContent("#lacks"), "The model en-de has no cross.77: left out."));
+        await page.evaluate(() => (location.hash = "#view=head&kind=cross&layer=1&head=2&heads=1,66"));
+        await eventually(async () => assert.equal(await page.textContent("#lacks"), "The model en-de has no cross.1.66: left out."));
+        await page.selectOption("#head", "3");
+        await eventually(async () => assert.equal(await page.isVisible("#lacks"), false));
+    });
+
     visiting("says when a linked language is not served", async (visit, page) => {
         await visit.open({q: STATION, target: "fr"});
         await visit.linked();

@@ -371,7 +371,7 @@ describe("what if", () => {
 
     visiting("the address names a head that this model lacks", async (visit, page) => {
         await open(visit, {step: 99, at: 6, layer: 77, head: 66, off: "cross.9.9,cross.1.6,nonsense"});
-        assert.match(await page.textContent("#player"), /The model en-de has no cross\.9\.9, nonsense: left out\./);
+        assert.match(await page.textContent("#player"), /The model en-de has no cross\.77, cross\.9\.9, nonsense: left out\./);
         assert.match(await page.textContent(".moment-title"), /layer 2, head 7/);
     });
 });
