@@ -100,9 +100,11 @@ static enum mt_status reserve_counts(struct mt_glossary *glossary, struct mt_err
     size_t n = mt_terms_count(glossary->terms);
     free(glossary->n_found);
     free(glossary->n_applied);
+    free(glossary->n_written);
     glossary->n_found = calloc(n + 1, sizeof *glossary->n_found);
     glossary->n_applied = calloc(n + 1, sizeof *glossary->n_applied);
-    if (!glossary->n_found || !glossary->n_applied)
+    glossary->n_written = calloc(n + 1, sizeof *glossary->n_written);
+    if (!glossary->n_found || !glossary->n_applied || !glossary->n_written)
         return mt_fail_memory(err, n * sizeof *glossary->n_found, "terms");
     return MT_OK;
 }
@@ -156,6 +158,25 @@ enum mt_status mt_glossary_add_stored(struct mt_glossary *glossary,
     return status ? status : reserve_counts(glossary, err);
 }
 
+/* Each form stays as it is. */
+static enum mt_status add_forms(struct mt_term term, struct mt_terms *out, struct mt_error *err)
+{
+    struct mt_range form;
+    size_t length = strlen(term.target), at = 0;
+    enum mt_status status = MT_OK;
+    if (term.is_kept)
+        return mt_terms_add(out, "glossary", term.target, NULL, err);
+    while (!status && mt_term_next_form(term.target, length, &at, &form)) {
+        struct mt_text text = {0};
+        mt_text_append(&text, term.target + form.begin, form.end - form.begin);
+        status = mt_text_check(&text, "a term", err);
+        if (!status)
+            status = mt_terms_add(out, "glossary", text.bytes, NULL, err);
+        mt_text_finish(&text);
+    }
+    return status;
+}
+
 enum mt_status mt_glossary_pass_on(const struct mt_glossary *from, struct mt_glossary *out,
                                    struct mt_error *err)
 {
@@ -163,8 +184,7 @@ enum mt_status mt_glossary_pass_on(const struct mt_glossary *from, struct mt_glo
         return MT_OK;
     enum mt_status status = mt_terms_create(&out->terms, err);
     for (size_t i = 0; i < mt_terms_count(from->terms) && !status; i++)
-        status =
-            mt_terms_add(out->terms, "glossary", mt_terms_at(from->terms, i).target, NULL, err);
+        status = add_forms(mt_terms_at(from->terms, i), out->terms, err);
     return status ? status : reserve_counts(out, err);
 }
 
@@ -173,16 +193,18 @@ void mt_glossary_finish(struct mt_glossary *glossary)
     mt_terms_destroy(glossary->terms);
     free(glossary->n_found);
     free(glossary->n_applied);
+    free(glossary->n_written);
     *glossary = (struct mt_glossary){0};
 }
 
 /* ---- what became of them ---- */
 
-static void count_one(void *context, size_t term, bool is_applied)
+static void count_one(void *context, size_t term, enum mt_term_outcome outcome)
 {
     struct mt_glossary *glossary = context;
     glossary->n_found[term]++;
-    glossary->n_applied[term] += is_applied;
+    glossary->n_applied[term] += outcome != MT_TERM_LOST;
+    glossary->n_written[term] += outcome == MT_TERM_WRITTEN;
 }
 
 enum mt_status mt_glossary_count(struct mt_glossary *glossary, struct mt_passage *passage,
@@ -196,13 +218,25 @@ struct loss {
     const struct mt_terms *passed_on;
 };
 
-static void take_back_one(void *context, size_t term, bool is_applied)
+static bool has_form(struct mt_term term, const char *words)
+{
+    struct mt_range form;
+    size_t length = strlen(term.target), n = strlen(words), at = 0;
+    if (term.is_kept)
+        return strcmp(term.target, words) == 0;
+    while (mt_term_next_form(term.target, length, &at, &form))
+        if (form.end - form.begin == n && memcmp(term.target + form.begin, words, n) == 0)
+            return true;
+    return false;
+}
+
+static void take_back_one(void *context, size_t term, enum mt_term_outcome outcome)
 {
     const struct loss *loss = context;
     struct mt_glossary *glossary = loss->glossary;
     const char *target = mt_terms_at(loss->passed_on, term).source;
-    for (size_t i = 0; i < mt_terms_count(glossary->terms) && !is_applied; i++) {
-        if (glossary->n_applied[i] == 0 || strcmp(mt_terms_at(glossary->terms, i).target, target))
+    for (size_t i = 0; i < mt_terms_count(glossary->terms) && outcome == MT_TERM_LOST; i++) {
+        if (glossary->n_applied[i] == 0 || !has_form(mt_terms_at(glossary->terms, i), target))
             continue;
         glossary->n_applied[i]--;
         return;
@@ -222,6 +256,14 @@ static void write_number(struct mt_json_writer *writer, const char *key, size_t 
     mt_json_integer(writer, (int64_t)value);
 }
 
+static bool has_several_forms(struct mt_term term)
+{
+    struct mt_range form;
+    size_t at = 0;
+    return !term.is_kept && mt_term_next_form(term.target, strlen(term.target), &at, &form) &&
+           term.target[form.end] != '\0';
+}
+
 void mt_glossary_write(const struct mt_glossary *glossary, struct mt_json_writer *writer)
 {
     mt_json_begin_array(writer);
@@ -237,6 +279,8 @@ void mt_glossary_write(const struct mt_glossary *glossary, struct mt_json_writer
         mt_json_string_z(writer, term.target);
         write_number(writer, "found", n_found);
         write_number(writer, "applied", glossary->n_applied[i]);
+        if (has_several_forms(term))
+            write_number(writer, "written", glossary->n_written[i]);
         if (glossary->n_applied[i] < n_found) {
             mt_json_key(writer, "reason");
             mt_json_string_z(writer, "no word of the translation came from it");

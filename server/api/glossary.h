@@ -7,10 +7,13 @@
  *   glossary_id       of a glossary that was left with the server (glossaries_api.h)
  *
  *   "terms": [{"source": "train station", "target": "Hauptbahnhof", "found": 2, "applied": 1,
- *              "reason": "..."}]
+ *              "reason": "..."},
+ *             {"source": "station", "target": "Bahnhof|Bahnhofs|Bahnhöfe", "found": 1,
+ *              "applied": 1, "written": 1}]
  *
  * One entry per term that was found, in the request's order, do_not_translate first; reason only
- * where applied is less than found. In textual encodings the fields are JSON in a string.
+ * where applied is less than found; written, how often the model wrote one of several forms itself,
+ * only where there are several. In textual encodings the fields are JSON in a string.
  *
  * Thread-safety: one thread at a time.
  */
@@ -25,7 +28,7 @@ struct mt_terms;
 /* Zero-initialise. */
 struct mt_glossary {
     struct mt_terms *terms; /* NULL: the request has none */
-    size_t *n_found, *n_applied;
+    size_t *n_found, *n_applied, *n_written;
 };
 
 /* MT_INVALID names field, value and expectation; more than max_terms in both fields are MT_LIMIT.

@@ -578,6 +578,11 @@ static bool has_terms(const struct mt_marked *marked)
     return false;
 }
 
+static enum mt_term_outcome outcome_of(const struct mt_place *place)
+{
+    return place->is_lost ? MT_TERM_LOST : place->is_own ? MT_TERM_WRITTEN : MT_TERM_PUT_IN;
+}
+
 struct term_report {
     mt_passage_term *report;
     void *context;
@@ -599,7 +604,9 @@ static enum mt_status report_terms_of(const struct mt_passage *passage, size_t i
         const struct mt_mark *mark = &marked->marks[i];
         if (mark->kind == MT_MARK_TERM)
             terms->report(terms->context, mark->term,
-                          is_rendered ? !rendering.placement.places[i].is_lost : mark->is_kept);
+                          is_rendered     ? outcome_of(&rendering.placement.places[i])
+                          : mark->is_kept ? MT_TERM_PUT_IN
+                                          : MT_TERM_LOST);
     }
     mt_rendering_finish(&rendering);
     mt_text_finish(&text);

@@ -118,8 +118,15 @@ MT_MUST_CHECK enum mt_status mt_passage_find_warnings(struct mt_passage *passage
                                                       mt_passage_finding *report, void *context,
                                                       struct mt_error *err);
 
+/* What became of a term. */
+enum mt_term_outcome {
+    MT_TERM_LOST,    /* no word of the translation came from it */
+    MT_TERM_PUT_IN,  /* or it stays as it is */
+    MT_TERM_WRITTEN, /* of several forms the model wrote one, which stays */
+};
+
 /* Called for every term that was found. Renders. */
-typedef void mt_passage_term(void *context, size_t term, bool is_applied);
+typedef void mt_passage_term(void *context, size_t term, enum mt_term_outcome outcome);
 MT_MUST_CHECK enum mt_status mt_passage_report_terms(struct mt_passage *passage,
                                                      mt_passage_term *report, void *context,
                                                      struct mt_error *err);

@@ -204,19 +204,25 @@ static void append_term(struct maker *maker, struct mt_marked *marked, const str
     const char *words = maker->segment->words.bytes + code->at.begin;
     size_t n_words = code->at.end - code->at.begin;
     struct mt_text written = {0};
-    if (!term.is_kept)
-        write_words(maker, term.target, strlen(term.target), &written);
-    const struct mt_text *as = term.is_kept ? own : &written;
-    const struct mt_marked_term mark = {
-        .words = words,
-        .n_words = n_words,
-        .target = term.is_kept ? words : term.target,
-        .n_target = term.is_kept ? n_words : strlen(term.target),
-        .written = as->bytes,
-        .n_written = as->length,
-        .term = code->term,
-        .is_kept = term.is_kept,
-    };
+    struct mt_marked_term mark = {.words = words,
+                                  .n_words = n_words,
+                                  .target = words,
+                                  .n_target = n_words,
+                                  .written = own->bytes,
+                                  .n_written = own->length,
+                                  .term = code->term,
+                                  .is_kept = term.is_kept};
+    if (!term.is_kept) {
+        struct mt_range first = {0};
+        size_t at = 0;
+        mark.target = mark.forms = term.target;
+        mark.n_forms = strlen(term.target);
+        (void)mt_term_next_form(mark.forms, mark.n_forms, &at, &first);
+        mark.n_target = first.end;
+        write_words(maker, mark.target, mark.n_target, &written);
+        mark.written = written.bytes;
+        mark.n_written = written.length;
+    }
     mt_marked_term(marked, &mark);
     if (written.status)
         marked->status = written.status;

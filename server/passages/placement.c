@@ -1,45 +1,12 @@
-#include "server/passages/placement.h"
+#include "server/passages/placement_state.h"
 
 #include "base/size.h"
+#include "server/text/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <unicode/uchar.h>
-
-/* What a word of the target counts for a span: one of its own, one of another's, and one that came
- * from nowhere. Own ones outweigh: a gap of one word does not cut a span in two. */
-#define OWN_WORD 1.0
-#define OTHER_WORD (-0.6)
-#define UNKNOWN_WORD (-0.1)
-
-/* A word of the target and the source word that it mostly came from. */
-struct unit {
-    size_t begin, end;
-    size_t source_begin, source_end;
-    float score;       /* how much of it did */
-    bool is_taken;     /* by a span or stand-in of the parent at hand */
-    size_t n_children; /* of that parent, once counted: the marks that the source word lies in */
-};
-
-/* A run of units [first, end), and what it counts. */
-struct run {
-    size_t first, end;
-    double worth;
-};
-
-struct placer {
-    const struct mt_placement_input *input;
-    struct unit *units; /* by begin */
-    size_t n;
-    bool is_counted; /* n_children of the units */
-    struct mt_placement *out;
-};
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t';
-}
 
 static uint32_t char_at(const char *text, size_t at)
 {
@@ -55,7 +22,7 @@ static bool has_word(const char *text, size_t begin, size_t end)
 }
 
 /* Links come by target; of one target word's the strongest counts. */
-static enum mt_status read_units(struct placer *placer, struct mt_error *err)
+static enum mt_status read_units(struct mt_placer *placer, struct mt_error *err)
 {
     const struct mt_word_links *links = placer->input->links;
     float best = 0;
@@ -69,16 +36,16 @@ static enum mt_status read_units(struct placer *placer, struct mt_error *err)
             continue;
         placer->n += is_new;
         best = link->score;
-        placer->units[placer->n - 1] = (struct unit){.begin = link->target.begin,
-                                                     .end = link->target.end,
-                                                     .source_begin = link->source.begin,
-                                                     .source_end = link->source.end,
-                                                     .score = link->score};
+        placer->units[placer->n - 1] = (struct mt_placer_word){.begin = link->target.begin,
+                                                               .end = link->target.end,
+                                                               .source_begin = link->source.begin,
+                                                               .source_end = link->source.end,
+                                                               .score = link->score};
     }
     return MT_OK;
 }
 
-static bool came_from(const struct unit *unit, size_t begin, size_t end)
+bool mt_placer_came_from(const struct mt_placer_word *unit, size_t begin, size_t end)
 {
     return unit->source_begin < end && unit->source_end > begin;
 }
@@ -126,22 +93,22 @@ static size_t over_punctuation(const struct mt_placement_input *input, size_t so
     return strchr(",;:", c) && input->target[at] == c ? at + 1 : at;
 }
 
-static size_t before_next_word(const struct placer *placer, size_t source, size_t fallback)
+static size_t before_next_word(const struct mt_placer *placer, size_t source, size_t fallback)
 {
-    const struct unit *best = NULL;
+    const struct mt_placer_word *best = NULL;
     for (size_t i = 0; i < placer->n; i++) {
-        const struct unit *unit = &placer->units[i];
+        const struct mt_placer_word *unit = &placer->units[i];
         if (unit->source_begin >= source && (!best || unit->source_begin < best->source_begin))
             best = unit;
     }
     return best ? best->begin : fallback;
 }
 
-static size_t behind_last_word(const struct placer *placer, size_t source, size_t fallback)
+static size_t behind_last_word(const struct mt_placer *placer, size_t source, size_t fallback)
 {
-    const struct unit *best = NULL;
+    const struct mt_placer_word *best = NULL;
     for (size_t i = 0; i < placer->n; i++) {
-        const struct unit *unit = &placer->units[i];
+        const struct mt_placer_word *unit = &placer->units[i];
         if (unit->source_end <= source && (!best || unit->source_end >= best->source_end))
             best = unit;
     }
@@ -166,7 +133,7 @@ static bool is_at_word_end(const char *text, size_t at)
 
 /* Where a position of the source is in the target. One at the end of a word, as that of a note's number,
  * is behind a word there, too, even if no word of the target is known to be that one. */
-static size_t point_at(const struct placer *placer, size_t source, bool leads)
+size_t mt_placer_point_at(const struct mt_placer *placer, size_t source, bool leads)
 {
     const struct mt_placement_input *input = placer->input;
     const char *text = input->marked->text.bytes;
@@ -214,7 +181,7 @@ static bool remove_range(struct mt_placement *out, size_t begin, size_t end)
 }
 
 /* Whether the word at begin came from elsewhere than the mark, as far as is known. */
-static bool came_from_elsewhere(const struct placer *placer, size_t begin,
+static bool came_from_elsewhere(const struct mt_placer *placer, size_t begin,
                                 const struct mt_mark *mark)
 {
     size_t low = 0, high = placer->n;
@@ -226,7 +193,7 @@ static bool came_from_elsewhere(const struct placer *placer, size_t begin,
             high = middle;
     }
     return low < placer->n && placer->units[low].begin == begin &&
-           !came_from(&placer->units[low], mark->begin, mark->end);
+           !mt_placer_came_from(&placer->units[low], mark->begin, mark->end);
 }
 
 static struct mt_range target_sentence(const struct mt_placement_input *input,
@@ -248,7 +215,7 @@ static size_t next_copy(const struct mt_placement_input *input, const char *word
 
 /* The word as it stands in the mark's sentence of the target; with is_strict only where it came
  * from the mark. */
-static bool take_copy(struct placer *placer, size_t index, const char *word, size_t length,
+static bool take_copy(struct mt_placer *placer, size_t index, const char *word, size_t length,
                       bool is_strict)
 {
     const struct mt_placement_input *input = placer->input;
@@ -266,7 +233,7 @@ static bool take_copy(struct placer *placer, size_t index, const char *word, siz
     return false;
 }
 
-static bool take_stand_in(struct placer *placer, size_t index, bool is_strict)
+static bool take_stand_in(struct mt_placer *placer, size_t index, bool is_strict)
 {
     const struct mt_mark *mark = &placer->input->marked->marks[index];
     return take_copy(placer, index, placer->input->marked->text.bytes + mark->begin,
@@ -274,12 +241,12 @@ static bool take_stand_in(struct placer *placer, size_t index, bool is_strict)
 }
 
 /* Inflected, transliterated or mistaken: the word that came from it nevertheless. */
-static bool take_word(struct placer *placer, size_t index)
+static bool take_word(struct mt_placer *placer, size_t index)
 {
     const struct mt_mark *mark = &placer->input->marked->marks[index];
     for (size_t i = 0; i < placer->n; i++) {
-        const struct unit *unit = &placer->units[i];
-        if (!came_from(unit, mark->begin, mark->end) ||
+        const struct mt_placer_word *unit = &placer->units[i];
+        if (!mt_placer_came_from(unit, mark->begin, mark->end) ||
             !remove_range(placer->out, unit->begin, unit->end))
             continue;
         placer->out->places[index] = (struct mt_place){.begin = unit->begin, .end = unit->end};
@@ -289,7 +256,7 @@ static bool take_word(struct placer *placer, size_t index)
 }
 
 /* What the model wrote more often than it was asked to. */
-static void remove_other_copies(struct placer *placer, const struct mt_mark *mark, size_t n_most)
+static void remove_other_copies(struct mt_placer *placer, const struct mt_mark *mark, size_t n_most)
 {
     const struct mt_placement_input *input = placer->input;
     const char *word = input->marked->text.bytes + mark->begin;
@@ -318,7 +285,7 @@ static size_t count_words(const char *text, size_t begin, size_t end)
     return n;
 }
 
-static bool take_term_at(struct placer *placer, size_t index, size_t begin, size_t end)
+static bool take_term_at(struct mt_placer *placer, size_t index, size_t begin, size_t end)
 {
     if (begin >= end || !remove_range(placer->out, begin, end))
         return false;
@@ -326,9 +293,23 @@ static bool take_term_at(struct placer *placer, size_t index, size_t begin, size
     return true;
 }
 
+/* Whether target[begin, end) is one of several forms of the term. */
+static bool is_form(const struct mt_placer *placer, const struct mt_mark *mark, size_t begin,
+                    size_t end)
+{
+    const char *forms = placer->input->marked->strings.bytes + mark->forms.begin;
+    size_t n_forms = mark->forms.end - mark->forms.begin;
+    struct mt_range form;
+    for (size_t at = 0; mt_term_next_form(forms, n_forms, &at, &form);)
+        if (form.end - form.begin < n_forms && form.end - form.begin == end - begin &&
+            memcmp(forms + form.begin, placer->input->target + begin, end - begin) == 0)
+            return true;
+    return false;
+}
+
 /* A sentence that is the term and nothing else becomes its translation whatever the model made of
- * it. */
-static bool take_sentence(struct placer *placer, size_t index)
+ * it, but for another of its forms. */
+static bool take_sentence(struct mt_placer *placer, size_t index)
 {
     const struct mt_placement_input *input = placer->input;
     const struct mt_mark *mark = &input->marked->marks[index];
@@ -343,10 +324,14 @@ static bool take_sentence(struct placer *placer, size_t index)
     size_t begin = to.begin;
     while (begin < to.end && !mt_is_word_char(char_at(input->target, begin)))
         begin += mt_utf8_length((unsigned char)input->target[begin]);
-    return take_term_at(placer, index, begin, end_of_words(input->target, to));
+    size_t end = end_of_words(input->target, to);
+    if (!take_term_at(placer, index, begin, end))
+        return false;
+    placer->out->places[index].is_own = is_form(placer, mark, begin, end);
+    return true;
 }
 
-static bool is_removed(const struct placer *placer, const struct unit *unit)
+static bool is_removed(const struct mt_placer *placer, const struct mt_placer_word *unit)
 {
     const struct mt_placement *out = placer->out;
     for (size_t i = 0; i < out->n_removed; i++)
@@ -358,21 +343,21 @@ static bool is_removed(const struct placer *placer, const struct unit *unit)
 /* The words that most came from the term, at most as many as it has. Longer runs took in words
  * around them that a weak alignment counts to it: BLEU 29.9 instead of 30.1 with terms, 17.4
  * instead of 19.9 with words that the model does not know. */
-static bool take_run(struct placer *placer, size_t index)
+static bool take_run(struct mt_placer *placer, size_t index)
 {
     const struct mt_placement_input *input = placer->input;
     const struct mt_mark *mark = &input->marked->marks[index];
     size_t n_most = mt_size_max(1, count_words(input->marked->text.bytes, mark->begin, mark->end));
-    struct run best = {0};
+    struct mt_placer_run best = {0};
     for (size_t i = 0; i < placer->n; i++) {
         double worth = 0;
         for (size_t k = i; k < placer->n && k < i + n_most; k++) {
-            const struct unit *unit = &placer->units[k];
-            if (!came_from(unit, mark->begin, mark->end) || is_removed(placer, unit))
+            const struct mt_placer_word *unit = &placer->units[k];
+            if (!mt_placer_came_from(unit, mark->begin, mark->end) || is_removed(placer, unit))
                 break;
             worth += (double)unit->score;
             if (worth > best.worth)
-                best = (struct run){.first = i, .end = k + 1, .worth = worth};
+                best = (struct mt_placer_run){.first = i, .end = k + 1, .worth = worth};
         }
     }
     return best.first < best.end && take_term_at(placer, index, placer->units[best.first].begin,
@@ -380,14 +365,14 @@ static bool take_run(struct placer *placer, size_t index)
 }
 
 /* A word that came more from another, but from the term too. */
-static bool take_second_best(struct placer *placer, size_t index)
+static bool take_second_best(struct mt_placer *placer, size_t index)
 {
     const struct mt_word_links *links = placer->input->links;
     const struct mt_mark *mark = &placer->input->marked->marks[index];
     const struct mt_word_link *best = NULL;
     for (size_t i = 0; i < links->n; i++) {
         const struct mt_word_link *link = &links->items[i];
-        const struct unit unit = {.begin = link->target.begin, .end = link->target.end};
+        const struct mt_placer_word unit = {.begin = link->target.begin, .end = link->target.end};
         if (link->source.begin < mark->end && link->source.end > mark->begin &&
             (!best || link->score > best->score) && !is_removed(placer, &unit))
             best = link;
@@ -404,31 +389,46 @@ static bool has_capital(const char *text, size_t length)
 }
 
 /* In place of a sentence's first word, which has a capital for that reason alone. */
-static bool is_raised(const struct placer *placer, const struct mt_mark *mark,
+static bool is_raised(const struct mt_placer *placer, const struct mt_mark *mark,
                       const struct mt_place *place)
 {
     const struct mt_placement_input *input = placer->input;
     struct mt_range to = target_sentence(input, mark);
     const char *target = input->marked->strings.bytes + mark->closing.begin;
-    return !mark->is_kept && place->begin < place->end &&
+    return !mark->is_kept && !place->is_own && place->begin < place->end &&
            u_isupper((UChar32)char_at(input->target, place->begin)) &&
            !has_word(input->target, to.begin, place->begin) &&
            !has_capital(target, mark->closing.end - mark->closing.begin);
 }
 
-static bool take_term(struct placer *placer, size_t index, int pass)
+static bool take_form(struct mt_placer *placer, size_t index, bool is_strict)
 {
     const struct mt_marked *marked = placer->input->marked;
-    struct mt_range target = marked->marks[index].closing;
-    const char *word = marked->strings.bytes + target.begin;
-    size_t length = target.end - target.begin;
+    const struct mt_mark *mark = &marked->marks[index];
+    const char *word = marked->strings.bytes + mark->closing.begin;
+    const char *forms = marked->strings.bytes + mark->forms.begin;
+    size_t length = mark->closing.end - mark->closing.begin;
+    size_t n_forms = mark->forms.end - mark->forms.begin;
+    struct mt_range form;
+    if (n_forms == length)
+        return take_copy(placer, index, word, length, is_strict);
+    for (size_t at = 0; mt_term_next_form(forms, n_forms, &at, &form);)
+        if (take_copy(placer, index, forms + form.begin, form.end - form.begin, is_strict)) {
+            placer->out->places[index].is_own = true;
+            return true;
+        }
+    return false;
+}
+
+static bool take_term(struct mt_placer *placer, size_t index, int pass)
+{
     switch (pass) {
     case 0:
         return take_sentence(placer, index);
     case 1:
-        return take_copy(placer, index, word, length, true);
+        return take_form(placer, index, true);
     case 2:
-        return take_copy(placer, index, word, length, false);
+        return take_form(placer, index, false);
     case 3:
         return !placer->input->is_guessed && take_run(placer, index);
     default:
@@ -437,7 +437,7 @@ static bool take_term(struct placer *placer, size_t index, int pass)
 }
 
 /* Here, too, copies that the alignment confirms come before others. */
-static void place_terms(struct placer *placer, bool *is_placed)
+static void place_terms(struct mt_placer *placer, bool *is_placed)
 {
     const struct mt_marked *marked = placer->input->marked;
     for (int pass = 0; pass < 5; pass++)
@@ -453,7 +453,7 @@ static void place_terms(struct placer *placer, bool *is_placed)
             place->is_raised = is_raised(placer, mark, place);
             continue;
         }
-        size_t at = point_at(placer, mark->begin, false);
+        size_t at = mt_placer_point_at(placer, mark->begin, false);
         *place = (struct mt_place){
             .begin = at, .end = at, .is_inserted = mark->is_kept, .is_lost = !mark->is_kept};
     }
@@ -461,7 +461,7 @@ static void place_terms(struct placer *placer, bool *is_placed)
 
 /* ---- stand-ins, all of them ---- */
 
-static enum mt_status place_stand_ins(struct placer *placer, struct mt_error *err)
+static enum mt_status place_stand_ins(struct mt_placer *placer, struct mt_error *err)
 {
     const struct mt_marked *marked = placer->input->marked;
     size_t n_most = marked->n * 4 + 1;
@@ -485,7 +485,7 @@ static enum mt_status place_stand_ins(struct placer *placer, struct mt_error *er
         remove_other_copies(placer, mark, n_most);
         if (is_placed[i])
             continue;
-        size_t at = point_at(placer, mark->begin, false);
+        size_t at = mt_placer_point_at(placer, mark->begin, false);
         placer->out->places[i] = (struct mt_place){.begin = at, .end = at, .is_inserted = true};
     }
     free(is_placed);
@@ -494,7 +494,7 @@ static enum mt_status place_stand_ins(struct placer *placer, struct mt_error *er
 
 /* ---- breaks ---- */
 
-static void place_breaks(struct placer *placer)
+static void place_breaks(struct mt_placer *placer)
 {
     const struct mt_placement_input *input = placer->input;
     size_t at = 0;
@@ -510,262 +510,11 @@ static void place_breaks(struct placer *placer)
     }
 }
 
-/* ---- spans ---- */
-
-static double worth_of(const struct unit *unit, const struct mt_mark *mark)
-{
-    if (unit->source_begin == unit->source_end)
-        return UNKNOWN_WORD;
-    return came_from(unit, mark->begin, mark->end) ? OWN_WORD : OTHER_WORD;
-}
-
-/* The run of untaken words in [begin, end) that is worth most: Kadane's. */
-static struct run best_run(const struct placer *placer, const struct mt_mark *mark,
-                           struct mt_range within)
-{
-    struct run best = {0}, here = {0};
-    for (size_t i = 0; i < placer->n; i++) {
-        const struct unit *unit = &placer->units[i];
-        bool is_out = unit->is_taken || unit->begin < within.begin || unit->end > within.end;
-        if (is_out || here.worth <= 0)
-            here = (struct run){.first = i, .end = i};
-        if (is_out)
-            continue;
-        here.worth += worth_of(unit, mark);
-        here.end = i + 1;
-        if (here.worth > best.worth)
-            best = here;
-    }
-    return best;
-}
-
-static bool is_within(const struct unit *unit, const struct mt_mark *mark)
-{
-    return mark->begin < mark->end && mark->kind != MT_MARK_BREAK &&
-           came_from(unit, mark->begin, mark->end);
-}
-
-/* Once for all children of a parent: whoever looks for siblings at each word, for each span, takes
- * time that grows with the square of the marks times the words. */
-static void count_children(struct placer *placer, size_t parent)
-{
-    const struct mt_marked *marked = placer->input->marked;
-    for (size_t i = 0; i < placer->n; i++)
-        placer->units[i].n_children = 0;
-    for (size_t k = 0; k < marked->n; k++)
-        for (size_t i = 0; i < placer->n && marked->marks[k].parent == parent; i++)
-            placer->units[i].n_children += is_within(&placer->units[i], &marked->marks[k]);
-    placer->is_counted = true;
-}
-
-/* Whether the word came from another child of the mark's parent. */
-static bool is_of_sibling(const struct unit *unit, const struct mt_mark *mark)
-{
-    return unit->n_children > is_within(unit, mark);
-}
-
-/* The word that stands where the alignment has none for the span: nearest to where it would be. */
-static struct run nearest_word(struct placer *placer, size_t at, struct mt_range within,
-                               const struct mt_mark *mark)
-{
-    struct run best = {0};
-    size_t best_distance = (size_t)-1;
-    if (!placer->is_counted)
-        count_children(placer, mark->parent);
-    for (size_t i = 0; i < placer->n; i++) {
-        const struct unit *unit = &placer->units[i];
-        size_t distance = unit->begin > at ? unit->begin - at : at - unit->begin;
-        if (unit->is_taken || unit->begin < within.begin || unit->end > within.end ||
-            distance >= best_distance || is_of_sibling(unit, mark))
-            continue;
-        best_distance = distance;
-        best = (struct run){.first = i, .end = i + 1};
-    }
-    return best;
-}
-
-/* Whether the source's character on that side of a span's edge is punctuation within it. */
-static bool edge_is_punctuation(const struct mt_marked *marked, const struct mt_mark *mark,
-                                bool at_end)
-{
-    const char *text = marked->text.bytes;
-    struct mt_range inner = mt_range_trim(text, mark->begin, mark->end);
-    if (inner.begin >= inner.end)
-        return false;
-    size_t at = at_end ? mt_previous_char(text, inner.end) : inner.begin;
-    return !mt_is_word_char(char_at(text, at));
-}
-
-static struct mt_range with_punctuation(const struct mt_placement_input *input,
-                                        const struct mt_mark *mark, struct mt_range range,
-                                        struct mt_range within)
-{
-    const char *text = input->target;
-    if (edge_is_punctuation(input->marked, mark, true))
-        while (range.end < within.end && !is_blank(text[range.end]) &&
-               !mt_is_word_char(char_at(text, range.end)))
-            range.end += mt_utf8_length((unsigned char)text[range.end]);
-    if (edge_is_punctuation(input->marked, mark, false))
-        while (range.begin > within.begin) {
-            size_t before = mt_previous_char(text, range.begin);
-            if (is_blank(text[before]) || mt_is_word_char(char_at(text, before)))
-                break;
-            range.begin = before;
-        }
-    return range;
-}
-
-/* The sign at an edge of a span that says what its number is of: a currency or %. 0: none. */
-static uint32_t unit_of(const struct mt_marked *marked, const struct mt_mark *mark)
-{
-    const char *text = marked->text.bytes;
-    struct mt_range inner = mt_range_trim(text, mark->begin, mark->end);
-    if (inner.begin >= inner.end)
-        return 0;
-    const uint32_t edges[] = {char_at(text, inner.begin),
-                              char_at(text, mt_previous_char(text, inner.end))};
-    for (size_t i = 0; i < 2; i++)
-        if (edges[i] == '%' || u_charType((UChar32)edges[i]) == U_CURRENCY_SYMBOL)
-            return edges[i];
-    return 0;
-}
-
-static size_t over_space(const char *text, size_t at, size_t end)
-{
-    return at < end && u_isspace((UChar32)char_at(text, at))
-               ? at + mt_utf8_length((unsigned char)text[at])
-               : at;
-}
-
-static size_t over_space_back(const char *text, size_t at, size_t begin)
-{
-    size_t before = at > begin ? mt_previous_char(text, at) : at;
-    return at > begin && u_isspace((UChar32)char_at(text, before)) ? before : at;
-}
-
-static bool ends_with(const char *text, struct mt_range range, uint32_t c)
-{
-    return range.begin < range.end && char_at(text, mt_previous_char(text, range.end)) == c;
-}
-
-/* Languages write it on the other side of the number, and with a blank: <b>$5</b>, <b>5 $</b>. Beside two of
- * them, the one that touches the number from before is its own. */
-static struct mt_range with_unit(const struct mt_placement_input *input, const struct mt_mark *mark,
-                                 struct mt_range range, struct mt_range within)
-{
-    const char *text = input->target;
-    uint32_t unit = unit_of(input->marked, mark);
-    char bytes[4];
-    size_t n = unit ? mt_utf8_encode(unit, bytes) : 0;
-    size_t behind = over_space(text, range.end, within.end);
-    size_t before = over_space_back(text, range.begin, within.begin);
-    bool has_it = unit && memmem(text + range.begin, range.end - range.begin, bytes, n);
-    if (!unit || has_it)
-        return range;
-    bool is_before = ends_with(text, (struct mt_range){within.begin, before}, unit);
-    if (behind < within.end && char_at(text, behind) == unit &&
-        !(is_before && before == range.begin))
-        range.end = behind + n;
-    else if (is_before)
-        range.begin = before - n;
-    return range;
-}
-
-static bool covers(const struct mt_marked *marked, const struct mt_mark *mark, struct mt_range all)
-{
-    struct mt_range inner = mt_range_trim(marked->text.bytes, all.begin, all.end);
-    return mark->begin <= inner.begin && mark->end >= inner.end && mark->end > mark->begin;
-}
-
-static void place_span(struct placer *placer, size_t index, struct mt_range source,
-                       struct mt_range within)
-{
-    const struct mt_placement_input *input = placer->input;
-    const struct mt_mark *mark = &input->marked->marks[index];
-    struct mt_place *place = &placer->out->places[index];
-    if (covers(input->marked, mark, source)) {
-        struct mt_range all = mt_range_trim(input->target, within.begin, within.end);
-        *place = (struct mt_place){.begin = all.begin, .end = all.end};
-        return;
-    }
-    struct run run = best_run(placer, mark, within);
-    size_t at =
-        mt_size_max(within.begin, mt_size_min(point_at(placer, mark->begin, true), within.end));
-    if (run.first == run.end)
-        run = nearest_word(placer, at, within, mark);
-    if (run.first == run.end) {
-        *place = (struct mt_place){.begin = at, .end = at};
-        return;
-    }
-    struct mt_range range = {placer->units[run.first].begin, placer->units[run.end - 1].end};
-    range = with_unit(input, mark, with_punctuation(input, mark, range, within), within);
-    *place = (struct mt_place){.begin = range.begin, .end = range.end};
-    for (size_t i = run.first; i < run.end; i++)
-        placer->units[i].is_taken = true;
-}
-
-/* What each child span of parent counts at best; -1 for marks that are none. */
-static void weigh_spans(const struct placer *placer, size_t parent, struct mt_range within,
-                        double *worth)
-{
-    const struct mt_marked *marked = placer->input->marked;
-    for (size_t i = 0; i < marked->n; i++) {
-        const struct mt_mark *mark = &marked->marks[i];
-        bool is_child = mark->kind == MT_MARK_SPAN && mark->parent == parent;
-        worth[i] = is_child ? best_run(placer, mark, within).worth : -1;
-    }
-}
-
-static size_t index_of_most(const double *worth, size_t n)
-{
-    size_t most = MT_NO_MARK;
-    for (size_t i = 0; i < n; i++)
-        if (worth[i] >= 0 && (most == MT_NO_MARK || worth[i] > worth[most]))
-            most = i;
-    return most;
-}
-
-/* Spans of one parent, those that are sure of their words first. */
-static void place_spans_in(struct placer *placer, size_t parent, double *worth)
-{
-    const struct mt_placement_input *input = placer->input;
-    struct mt_range source = {0, input->marked->text.length}, within = {0, input->target_length};
-    if (parent != MT_NO_MARK) {
-        const struct mt_mark *mark = &input->marked->marks[parent];
-        const struct mt_place *place = &placer->out->places[parent];
-        source = (struct mt_range){mark->begin, mark->end};
-        within = (struct mt_range){place->begin, place->end};
-    }
-    for (size_t i = 0; i < placer->n; i++)
-        placer->units[i].is_taken = false;
-    placer->is_counted = false;
-    weigh_spans(placer, parent, within, worth);
-    for (size_t i; (i = index_of_most(worth, input->marked->n)) != MT_NO_MARK;) {
-        place_span(placer, i, source, within);
-        worth[i] = -1;
-    }
-}
-
-/* Parents precede their children. */
-static enum mt_status place_spans(struct placer *placer, struct mt_error *err)
-{
-    const struct mt_marked *marked = placer->input->marked;
-    double *worth = calloc(marked->n + 1, sizeof *worth);
-    if (!worth)
-        return mt_fail_memory(err, marked->n * sizeof *worth, "marks");
-    place_spans_in(placer, MT_NO_MARK, worth);
-    for (size_t i = 0; i < marked->n; i++)
-        if (marked->marks[i].kind == MT_MARK_SPAN)
-            place_spans_in(placer, i, worth);
-    free(worth);
-    return MT_OK;
-}
-
 enum mt_status mt_placement_find(const struct mt_placement_input *input, struct mt_placement *out,
                                  struct mt_error *err)
 {
     const struct mt_marked *marked = input->marked;
-    struct placer placer = {.input = input, .out = out};
+    struct mt_placer placer = {.input = input, .out = out};
     out->places = calloc(marked->n + 1, sizeof *out->places);
     if (!out->places)
         return mt_fail_memory(err, marked->n * sizeof *out->places, "places");
@@ -773,11 +522,11 @@ enum mt_status mt_placement_find(const struct mt_placement_input *input, struct 
     if (!status)
         status = place_stand_ins(&placer, err);
     if (!status)
-        status = place_spans(&placer, err);
+        status = mt_placer_place_spans(&placer, err);
     for (size_t i = 0; i < marked->n && !status; i++) {
         if (marked->marks[i].kind != MT_MARK_POINT)
             continue;
-        size_t at = point_at(&placer, marked->marks[i].begin, marked->marks[i].leads);
+        size_t at = mt_placer_point_at(&placer, marked->marks[i].begin, marked->marks[i].leads);
         out->places[i] = (struct mt_place){.begin = at, .end = at};
     }
     if (!status)

@@ -36,6 +36,7 @@ struct mt_place {
     bool is_inserted;  /* a stand-in or term that no word of the target came from */
     bool is_lost;      /* a term: no place for it */
     bool is_restored;  /* a span: its source's words are written in place of the target's */
+    bool is_own;       /* a term of several forms: the model wrote one, which stays */
     bool is_raised;    /* a term: its first letter is written as a capital, as a sentence's first */
 };
 

@@ -137,7 +137,10 @@ static void write_stand_in(struct renderer *renderer, const struct mt_mark *mark
         return;
     if (is_apart && renderer->at > 0 && !ends_in_blank(renderer->out))
         mt_text_append(renderer->out, " ", 1);
-    if (place->is_raised)
+    if (place->is_own)
+        renderer->write(renderer->context, renderer->input->target + place->begin,
+                        place->end - place->begin, renderer->out);
+    else if (place->is_raised)
         write_raised(renderer, mark->opening);
     else
         write_string(renderer, mark->opening);

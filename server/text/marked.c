@@ -253,6 +253,8 @@ void mt_marked_term(struct mt_marked *marked, const struct mt_marked_term *term)
     if (!mark)
         return;
     mark->closing = keep_string(marked, term->target, term->n_target);
+    mark->forms =
+        term->n_forms > 0 ? keep_string(marked, term->forms, term->n_forms) : mark->closing;
     mark->end = mt_size_max(mark->begin, marked->text.length);
     mark->is_kept = term->is_kept;
     mark->term = term->term;

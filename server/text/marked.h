@@ -44,6 +44,7 @@ struct mt_mark {
     bool had_blank_after;             /* point at the beginning of a line: write one after it */
     bool is_kept;                     /* term: stays as it is, and is never left out */
     size_t term;                      /* term: its number (terms.h) */
+    struct mt_range forms;            /* term: what may stand for it (bytes of strings) */
     size_t n_repeats;                 /* span: its translation is written so many times more, */
     struct mt_range separator;        /* each behind this (bytes of strings) */
 };
@@ -96,6 +97,9 @@ struct mt_marked_term {
     const char *words, *target,
         *written; /* in the text; what they become; and how that is written */
     size_t n_words, n_target, n_written; /* bytes */
+    /* Of several that may stand for them (mt_term_next_form), target the first; n_forms 0: no others. */
+    const char *forms;
+    size_t n_forms;
     size_t term;
     bool is_kept;
 };

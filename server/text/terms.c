@@ -354,6 +354,25 @@ struct mt_term mt_terms_at(const struct mt_terms *terms, size_t index)
                             .is_kept = terms->set->items[index].target == NO_TARGET};
 }
 
+static bool is_between_forms(const char *target, size_t length, size_t at)
+{
+    static const char others[] = " \t|";
+    return target[at] == '|' && at > 0 && at + 1 < length && !strchr(others, target[at - 1]) &&
+           !strchr(others, target[at + 1]);
+}
+
+bool mt_term_next_form(const char *target, size_t length, size_t *at, struct mt_range *out)
+{
+    size_t end = *at;
+    if (end >= length)
+        return false;
+    while (end < length && !is_between_forms(target, length, end))
+        end++;
+    *out = (struct mt_range){.begin = *at, .end = end};
+    *at = end + 1;
+    return true;
+}
+
 /* ---- finding ---- */
 
 void mt_terms_search(struct mt_terms *terms, const char *text, size_t length, bool crosses_lines)

@@ -40,6 +40,19 @@ class Glossary(unittest.TestCase):
             "translatedText": "Wo ist der Hauptbahnhof?"})
         self.assertEqual(list(reply), sorted(reply))
 
+    def test_a_form_that_the_model_wrote_stays(self):
+        forms = {"train station": "Zughalt|Zughalts|Bahnhof|Bahnhofs", "house": "Bau|Bauten"}
+        for q, wanted, written in (("Where is the train station?", "Wo ist der Bahnhof?", 1),
+                                   ("Where is the house?", "Wo ist das Bau?", 0)):
+            reply = self.reply(q, glossary=forms)
+            self.assertEqual(reply["translatedText"], wanted)
+            self.assertEqual([(t["applied"], t["written"]) for t in reply["terms"]], [(1, written)])
+        reply = self.reply("Where is the <b>train station</b>?", format="html", glossary=forms)
+        self.assertEqual(reply["translatedText"], "Wo ist der <b>Bahnhof</b>?")
+        reply = self.reply("Where is the house?", glossary={"house": "Bau | Haus"})
+        self.assertEqual(reply["translatedText"], "Wo ist das Bau | Haus?")
+        self.assertNotIn("written", reply["terms"][0])
+
     def test_a_list_says_the_same_as_an_object(self):
         pairs = [{"source": s, "target": t} for s, t in GLOSSARY.items()]
         self.assertEqual(self.reply("Where is the house?", glossary=pairs),

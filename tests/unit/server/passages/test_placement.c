@@ -1,4 +1,5 @@
 #include "server/passages/placement.h"
+#include "server/text/terms.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -12,18 +13,24 @@ static void mark_term(const char *notation, size_t length)
     const char *equals = memchr(notation, '=', length);
     size_t n_words = equals ? (size_t)(equals - notation) : length;
     const char *target = equals ? equals + 1 : notation;
-    size_t n_target = equals ? length - n_words - 1 : length;
+    size_t n_forms = equals ? length - n_words - 1 : length, at = 0;
+    struct mt_range first = {.begin = 0, .end = n_forms};
+    if (equals)
+        (void)mt_term_next_form(target, n_forms, &at, &first);
+    size_t n_target = first.end;
     mt_marked_term(&marked, &(struct mt_marked_term){.words = notation,
                                                      .n_words = n_words,
                                                      .target = target,
                                                      .n_target = n_target,
                                                      .written = target,
                                                      .n_written = n_target,
+                                                     .forms = target,
+                                                     .n_forms = n_forms,
                                                      .is_kept = !equals});
 }
 
 /* The text's marks in a notation of their own: "<b>" and "</b>" are spans, "[x]" a point, "{x:W}" a
- * stand-in W, "|" a break, "(a=A)" a term a that becomes A, "(a)" one that stays. */
+ * stand-in W, "|" a break, "(a=A)" a term a that becomes A, or "(a=A|As)" A or As, "(a)" one that stays. */
 static void mark(const char *notation)
 {
     mt_marked_init(&marked);
@@ -171,6 +178,17 @@ static const struct {
     {"a <b>(c=C) d</b>", "x y z", "012", "x <b>C z</b>"},
     /* No word came from it: what stays is put in as a point, a given translation is not. */
     {"a (c) d", "x z", "02", "x c z"},
+    /* Of several forms the one that was written stays; else the first is put in. */
+    {"a (c=C|Cs) d", "x Cs z", "012", "x Cs z"},
+    {"a (c=C|Cs) d", "x C z", "012", "x C z"},
+    {"a (c=C|Cs) d", "x y z", "012", "x C z"},
+    {"a (c=C|Cs) d", "Cs x y", "102", "Cs x y"},
+    {"a (c=C|Cs) d (e=E|Cs) f", "x Cs z Cs w", "01234", "x Cs z Cs w"},
+    {"(a=A|As).", "As.", "0", "As."},
+    {"(a=A|As).", "x As.", "-0", "A."},
+    {"(a=n|ns) c", "Ns y", "01", "N y"},
+    {"a <b>(c=C|Cs) d</b>", "x Cs z", "012", "x <b>Cs z</b>"},
+    {"a (c=C|Cs) d", "x z", "02", "x z"},
     {"a (c=C) d", "x z", "02", "x z"},
     /* First of its sentence, a word in lower case gets the capital that stood there. */
     {"(a=n) c", "X y", "01", "N y"},

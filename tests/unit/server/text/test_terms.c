@@ -141,6 +141,39 @@ START_TEST(terms_are_kept_in_order_without_blanks_around_them)
 }
 END_TEST
 
+/* A target, and its forms with '/' between. */
+static const struct {
+    const char *target, *forms;
+} forms[] = {
+    {"Bahnhof", "Bahnhof"},
+    {"Bahnhof|Bahnhofs|Bahnh\xC3\xB6"
+     "fe",
+     "Bahnhof/Bahnhofs/Bahnh\xC3\xB6"
+     "fe"},
+    {"Ja | Nein", "Ja | Nein"},
+    {"|a|b|", "|a/b|"},
+    {"a||b", "a||b"},
+    {"|", "|"},
+    {"a|", "a|"},
+    {"a b|c d", "a b/c d"},
+    {"", ""},
+};
+
+START_TEST(a_target_has_forms)
+{
+    const char *target = forms[_i].target;
+    struct mt_text found = {0};
+    struct mt_range form;
+    mt_text_append(&found, "", 0);
+    for (size_t at = 0; mt_term_next_form(target, strlen(target), &at, &form);) {
+        mt_text_append_string(&found, form.begin > 0 ? "/" : "");
+        mt_text_append(&found, target + form.begin, form.end - form.begin);
+    }
+    ck_assert_str_eq(found.bytes, forms[_i].forms);
+    mt_text_finish(&found);
+}
+END_TEST
+
 /* ---- against a plain reference: every term at every place ---- */
 
 struct reference {
@@ -437,6 +470,7 @@ Suite *suite_terms(void)
     tcase_add_test(tcase, every_text_is_searched_for_itself);
     tcase_add_test(tcase, wrong_terms_are_refused);
     tcase_add_test(tcase, terms_are_kept_in_order_without_blanks_around_them);
+    tcase_add_loop_test(tcase, a_target_has_forms, 0, sizeof forms / sizeof forms[0]);
     tcase_add_test(tcase, terms_are_shared);
     tcase_add_test(tcase, a_long_glossary_is_searched);
     tcase_add_loop_test(tcase, what_is_found_is_what_a_plain_search_finds, 0, 8);

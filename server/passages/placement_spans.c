@@ -1,0 +1,273 @@
+#include "server/passages/placement_state.h"
+
+#include "base/size.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <unicode/uchar.h>
+
+/* What a word of the target counts for a span: one of its own, one of another's, and one that came
+ * from nowhere. Own ones outweigh: a gap of one word does not cut a span in two. */
+#define OWN_WORD 1.0
+#define OTHER_WORD (-0.6)
+#define UNKNOWN_WORD (-0.1)
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t';
+}
+
+static uint32_t char_at(const char *text, size_t at)
+{
+    return mt_utf8_decode(text + at);
+}
+
+static double worth_of(const struct mt_placer_word *unit, const struct mt_mark *mark)
+{
+    if (unit->source_begin == unit->source_end)
+        return UNKNOWN_WORD;
+    return mt_placer_came_from(unit, mark->begin, mark->end) ? OWN_WORD : OTHER_WORD;
+}
+
+/* The run of untaken words in [begin, end) that is worth most: Kadane's. */
+static struct mt_placer_run best_run(const struct mt_placer *placer, const struct mt_mark *mark,
+                                     struct mt_range within)
+{
+    struct mt_placer_run best = {0}, here = {0};
+    for (size_t i = 0; i < placer->n; i++) {
+        const struct mt_placer_word *unit = &placer->units[i];
+        bool is_out = unit->is_taken || unit->begin < within.begin || unit->end > within.end;
+        if (is_out || here.worth <= 0)
+            here = (struct mt_placer_run){.first = i, .end = i};
+        if (is_out)
+            continue;
+        here.worth += worth_of(unit, mark);
+        here.end = i + 1;
+        if (here.worth > best.worth)
+            best = here;
+    }
+    return best;
+}
+
+static bool is_within(const struct mt_placer_word *unit, const struct mt_mark *mark)
+{
+    return mark->begin < mark->end && mark->kind != MT_MARK_BREAK &&
+           mt_placer_came_from(unit, mark->begin, mark->end);
+}
+
+/* Once for all children of a parent: whoever looks for siblings at each word, for each span, takes
+ * time that grows with the square of the marks times the words. */
+static void count_children(struct mt_placer *placer, size_t parent)
+{
+    const struct mt_marked *marked = placer->input->marked;
+    for (size_t i = 0; i < placer->n; i++)
+        placer->units[i].n_children = 0;
+    for (size_t k = 0; k < marked->n; k++)
+        for (size_t i = 0; i < placer->n && marked->marks[k].parent == parent; i++)
+            placer->units[i].n_children += is_within(&placer->units[i], &marked->marks[k]);
+    placer->is_counted = true;
+}
+
+/* Whether the word came from another child of the mark's parent. */
+static bool is_of_sibling(const struct mt_placer_word *unit, const struct mt_mark *mark)
+{
+    return unit->n_children > is_within(unit, mark);
+}
+
+/* The word that stands where the alignment has none for the span: nearest to where it would be. */
+static struct mt_placer_run nearest_word(struct mt_placer *placer, size_t at,
+                                         struct mt_range within, const struct mt_mark *mark)
+{
+    struct mt_placer_run best = {0};
+    size_t best_distance = (size_t)-1;
+    if (!placer->is_counted)
+        count_children(placer, mark->parent);
+    for (size_t i = 0; i < placer->n; i++) {
+        const struct mt_placer_word *unit = &placer->units[i];
+        size_t distance = unit->begin > at ? unit->begin - at : at - unit->begin;
+        if (unit->is_taken || unit->begin < within.begin || unit->end > within.end ||
+            distance >= best_distance || is_of_sibling(unit, mark))
+            continue;
+        best_distance = distance;
+        best = (struct mt_placer_run){.first = i, .end = i + 1};
+    }
+    return best;
+}
+
+/* Whether the source's character on that side of a span's edge is punctuation within it. */
+static bool edge_is_punctuation(const struct mt_marked *marked, const struct mt_mark *mark,
+                                bool at_end)
+{
+    const char *text = marked->text.bytes;
+    struct mt_range inner = mt_range_trim(text, mark->begin, mark->end);
+    if (inner.begin >= inner.end)
+        return false;
+    size_t at = at_end ? mt_previous_char(text, inner.end) : inner.begin;
+    return !mt_is_word_char(char_at(text, at));
+}
+
+static struct mt_range with_punctuation(const struct mt_placement_input *input,
+                                        const struct mt_mark *mark, struct mt_range range,
+                                        struct mt_range within)
+{
+    const char *text = input->target;
+    if (edge_is_punctuation(input->marked, mark, true))
+        while (range.end < within.end && !is_blank(text[range.end]) &&
+               !mt_is_word_char(char_at(text, range.end)))
+            range.end += mt_utf8_length((unsigned char)text[range.end]);
+    if (edge_is_punctuation(input->marked, mark, false))
+        while (range.begin > within.begin) {
+            size_t before = mt_previous_char(text, range.begin);
+            if (is_blank(text[before]) || mt_is_word_char(char_at(text, before)))
+                break;
+            range.begin = before;
+        }
+    return range;
+}
+
+/* The sign at an edge of a span that says what its number is of: a currency or %. 0: none. */
+static uint32_t unit_of(const struct mt_marked *marked, const struct mt_mark *mark)
+{
+    const char *text = marked->text.bytes;
+    struct mt_range inner = mt_range_trim(text, mark->begin, mark->end);
+    if (inner.begin >= inner.end)
+        return 0;
+    const uint32_t edges[] = {char_at(text, inner.begin),
+                              char_at(text, mt_previous_char(text, inner.end))};
+    for (size_t i = 0; i < 2; i++)
+        if (edges[i] == '%' || u_charType((UChar32)edges[i]) == U_CURRENCY_SYMBOL)
+            return edges[i];
+    return 0;
+}
+
+static size_t over_space(const char *text, size_t at, size_t end)
+{
+    return at < end && u_isspace((UChar32)char_at(text, at))
+               ? at + mt_utf8_length((unsigned char)text[at])
+               : at;
+}
+
+static size_t over_space_back(const char *text, size_t at, size_t begin)
+{
+    size_t before = at > begin ? mt_previous_char(text, at) : at;
+    return at > begin && u_isspace((UChar32)char_at(text, before)) ? before : at;
+}
+
+static bool ends_with(const char *text, struct mt_range range, uint32_t c)
+{
+    return range.begin < range.end && char_at(text, mt_previous_char(text, range.end)) == c;
+}
+
+/* Languages write it on the other side of the number, and with a blank: <b>$5</b>, <b>5 $</b>. Beside two of
+ * them, the one that touches the number from before is its own. */
+static struct mt_range with_unit(const struct mt_placement_input *input, const struct mt_mark *mark,
+                                 struct mt_range range, struct mt_range within)
+{
+    const char *text = input->target;
+    uint32_t unit = unit_of(input->marked, mark);
+    char bytes[4];
+    size_t n = unit ? mt_utf8_encode(unit, bytes) : 0;
+    size_t behind = over_space(text, range.end, within.end);
+    size_t before = over_space_back(text, range.begin, within.begin);
+    bool has_it = unit && memmem(text + range.begin, range.end - range.begin, bytes, n);
+    if (!unit || has_it)
+        return range;
+    bool is_before = ends_with(text, (struct mt_range){within.begin, before}, unit);
+    if (behind < within.end && char_at(text, behind) == unit &&
+        !(is_before && before == range.begin))
+        range.end = behind + n;
+    else if (is_before)
+        range.begin = before - n;
+    return range;
+}
+
+static bool covers(const struct mt_marked *marked, const struct mt_mark *mark, struct mt_range all)
+{
+    struct mt_range inner = mt_range_trim(marked->text.bytes, all.begin, all.end);
+    return mark->begin <= inner.begin && mark->end >= inner.end && mark->end > mark->begin;
+}
+
+static void place_span(struct mt_placer *placer, size_t index, struct mt_range source,
+                       struct mt_range within)
+{
+    const struct mt_placement_input *input = placer->input;
+    const struct mt_mark *mark = &input->marked->marks[index];
+    struct mt_place *place = &placer->out->places[index];
+    if (covers(input->marked, mark, source)) {
+        struct mt_range all = mt_range_trim(input->target, within.begin, within.end);
+        *place = (struct mt_place){.begin = all.begin, .end = all.end};
+        return;
+    }
+    struct mt_placer_run run = best_run(placer, mark, within);
+    size_t at = mt_size_max(within.begin,
+                            mt_size_min(mt_placer_point_at(placer, mark->begin, true), within.end));
+    if (run.first == run.end)
+        run = nearest_word(placer, at, within, mark);
+    if (run.first == run.end) {
+        *place = (struct mt_place){.begin = at, .end = at};
+        return;
+    }
+    struct mt_range range = {placer->units[run.first].begin, placer->units[run.end - 1].end};
+    range = with_unit(input, mark, with_punctuation(input, mark, range, within), within);
+    *place = (struct mt_place){.begin = range.begin, .end = range.end};
+    for (size_t i = run.first; i < run.end; i++)
+        placer->units[i].is_taken = true;
+}
+
+/* What each child span of parent counts at best; -1 for marks that are none. */
+static void weigh_spans(const struct mt_placer *placer, size_t parent, struct mt_range within,
+                        double *worth)
+{
+    const struct mt_marked *marked = placer->input->marked;
+    for (size_t i = 0; i < marked->n; i++) {
+        const struct mt_mark *mark = &marked->marks[i];
+        bool is_child = mark->kind == MT_MARK_SPAN && mark->parent == parent;
+        worth[i] = is_child ? best_run(placer, mark, within).worth : -1;
+    }
+}
+
+static size_t index_of_most(const double *worth, size_t n)
+{
+    size_t most = MT_NO_MARK;
+    for (size_t i = 0; i < n; i++)
+        if (worth[i] >= 0 && (most == MT_NO_MARK || worth[i] > worth[most]))
+            most = i;
+    return most;
+}
+
+/* Spans of one parent, those that are sure of their words first. */
+static void place_spans_in(struct mt_placer *placer, size_t parent, double *worth)
+{
+    const struct mt_placement_input *input = placer->input;
+    struct mt_range source = {0, input->marked->text.length}, within = {0, input->target_length};
+    if (parent != MT_NO_MARK) {
+        const struct mt_mark *mark = &input->marked->marks[parent];
+        const struct mt_place *place = &placer->out->places[parent];
+        source = (struct mt_range){mark->begin, mark->end};
+        within = (struct mt_range){place->begin, place->end};
+    }
+    for (size_t i = 0; i < placer->n; i++)
+        placer->units[i].is_taken = false;
+    placer->is_counted = false;
+    weigh_spans(placer, parent, within, worth);
+    for (size_t i; (i = index_of_most(worth, input->marked->n)) != MT_NO_MARK;) {
+        place_span(placer, i, source, within);
+        worth[i] = -1;
+    }
+}
+
+/* Parents precede their children. */
+enum mt_status mt_placer_place_spans(struct mt_placer *placer, struct mt_error *err)
+{
+    const struct mt_marked *marked = placer->input->marked;
+    double *worth = calloc(marked->n + 1, sizeof *worth);
+    if (!worth)
+        return mt_fail_memory(err, marked->n * sizeof *worth, "marks");
+    place_spans_in(placer, MT_NO_MARK, worth);
+    for (size_t i = 0; i < marked->n; i++)
+        if (marked->marks[i].kind == MT_MARK_SPAN)
+            place_spans_in(placer, i, worth);
+    free(worth);
+    return MT_OK;
+}
