@@ -1,6 +1,5 @@
 #include "model/tokenizer/vocab.h"
 
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -184,18 +183,6 @@ enum mt_status mt_vocab_parse(const char *bytes, size_t length, const char *what
     }
     *out = vocab;
     return MT_OK;
-}
-
-enum mt_status mt_vocab_open(const char *path, struct mt_vocab **out, struct mt_error *err)
-{
-    char *bytes;
-    size_t length;
-    enum mt_status status = mt_file_read(path, MT_VOCAB_MAX_FILE_BYTES, &bytes, &length, err);
-    if (status)
-        return status;
-    status = mt_vocab_parse(bytes, length, path, out, err);
-    free(bytes);
-    return status;
 }
 
 int32_t mt_vocab_id(const struct mt_vocab *vocab, const char *piece, size_t length)

@@ -20,12 +20,9 @@
 
 struct mt_vocab;
 
-/* Reads a file. Errors name file and piece: MT_FORMAT for malformed JSON, values that are not whole
- * numbers from 0 to MT_VOCAB_MAX_ID, and ids or pieces that occur twice; MT_LIMIT. */
-MT_MUST_CHECK enum mt_status mt_vocab_open(const char *path, struct mt_vocab **out,
-                                           struct mt_error *err);
-
-/* The same from memory; what names the document in messages. bytes are not needed afterwards. */
+/* what names the document in messages; bytes are not needed afterwards. Errors name it and the piece:
+ * MT_FORMAT for malformed JSON, values that are not whole numbers from 0 to MT_VOCAB_MAX_ID, and ids or
+ * pieces that occur twice; MT_LIMIT. */
 MT_MUST_CHECK enum mt_status mt_vocab_parse(const char *bytes, size_t length, const char *what,
                                             struct mt_vocab **out, struct mt_error *err);
 

@@ -1,6 +1,5 @@
 #include "server/pull/staging_state.h"
 
-#include "base/file.h"
 #include "base/json.h"
 
 #include <cjson/cJSON.h>
@@ -479,33 +478,6 @@ enum mt_status mt_staging_fetch(struct mt_staging *staging, struct mt_downloader
     free(selection.downloads);
     free(selection.places);
     return status;
-}
-
-enum mt_status mt_staging_put(struct mt_staging *staging, const char *name, const void *bytes,
-                              size_t length, struct mt_error *err)
-{
-    struct mt_digest digest;
-    enum mt_status status = check_file(staging, name, err);
-    char *path = status ? NULL : mt_staging_join(staging, name, "");
-    if (!status && !path)
-        status = mt_staging_fail_path(err);
-    if (!status)
-        status = mt_file_write(path, bytes, length, err);
-    free(path);
-    if (!status)
-        status = mt_digest_begin(&digest, -1, err);
-    if (status)
-        return status;
-    mt_digest_add(&digest, bytes, length);
-    struct mt_staged *staged = add(staging, name, err);
-    if (!staged) {
-        mt_digest_drop(&digest);
-        return MT_LIMIT;
-    }
-    staged->is_ready = true;
-    staged->size = (int64_t)length;
-    mt_digest_end(&digest, staged->sha256, NULL);
-    return MT_OK;
 }
 
 const char *mt_staging_path(struct mt_staging *staging, const char *name)

@@ -76,10 +76,6 @@ MT_MUST_CHECK enum mt_status mt_staging_fetch(struct mt_staging *staging,
                                               struct mt_download_failure *failure,
                                               struct mt_error *err);
 
-/* A file of the model that is made here. */
-MT_MUST_CHECK enum mt_status mt_staging_put(struct mt_staging *staging, const char *name,
-                                            const void *bytes, size_t length, struct mt_error *err);
-
 /* Where a file that was fetched lies (packed, if it is), to be looked at: borrowed until the next
  * call. NULL: it was not fetched, or there is no memory. */
 const char *mt_staging_path(struct mt_staging *staging, const char *name);

@@ -6,7 +6,7 @@
  *    "token":..., "token_origin":..., "pause_ms":1, "stall_s":1, "speed_s":1, "min_speed":0,
  *    "files":[{"name","url","size","sha256" or "git","packing","unpacked_size","unpacked_sha256"}],
  *    "rest":[files that a second fetch brings, the first with "after": a file of the first],
- *    "put":{name: text}, "new_licence":..., "commit":true, "discard":false,
+ *    "new_licence":..., "commit":true, "discard":false,
  *    "document":URL, "accept":..., "limit":N, "probe":URL}
  *
  * Standard output gets a line of JSON for each event, but for those that tell of bytes, and a last one
@@ -126,19 +126,6 @@ static enum mt_status fetch_list(struct mt_staging *staging, struct mt_downloade
     return status;
 }
 
-static enum mt_status put_all(struct mt_staging *staging, const cJSON *texts, struct mt_error *err)
-{
-    enum mt_status status = MT_OK;
-    const cJSON *text;
-    cJSON_ArrayForEach(text, texts)
-    {
-        if (!status)
-            status = mt_staging_put(staging, text->string, text->valuestring,
-                                    strlen(text->valuestring), err);
-    }
-    return status;
-}
-
 static enum mt_status stage(const cJSON *plan, struct mt_downloader *downloader,
                             struct mt_download_failure *failure, struct mt_error *err)
 {
@@ -167,8 +154,6 @@ static enum mt_status stage(const cJSON *plan, struct mt_downloader *downloader,
         if (!status)
             status = fetch_list(staging, downloader, rest, failure, err);
     }
-    if (!status)
-        status = put_all(staging, cJSON_GetObjectItemCaseSensitive(plan, "put"), err);
     if (!status && string_of(plan, "new_licence"))
         status = mt_staging_set_licence(staging, string_of(plan, "new_licence"), err);
     if (!status && bool_of(plan, "commit"))

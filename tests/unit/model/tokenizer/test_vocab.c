@@ -157,15 +157,6 @@ START_TEST(refuses_pieces_made_to_collide)
 }
 END_TEST
 
-START_TEST(says_which_file_is_missing)
-{
-    struct mt_vocab *vocab;
-    struct mt_error err = {0};
-    ck_assert_int_eq(mt_vocab_open("/nowhere/vocab.json", &vocab, &err), MT_NOT_FOUND);
-    ck_assert_ptr_nonnull(strstr(err.message, "/nowhere/vocab.json"));
-}
-END_TEST
-
 Suite *suite_vocab(void)
 {
     Suite *suite = suite_create("vocab");
@@ -177,7 +168,6 @@ Suite *suite_vocab(void)
     tcase_add_test(tcase, refuses_what_is_over_the_limits);
     tcase_add_test(tcase, finds_each_of_many);
     tcase_add_test(tcase, refuses_pieces_made_to_collide);
-    tcase_add_test(tcase, says_which_file_is_missing);
     suite_add_tcase(suite, tcase);
     return suite;
 }
