@@ -1,5 +1,6 @@
 #include "server/pull/staging_state.h"
 
+#include "base/file.h"
 #include "base/json.h"
 
 #include <cjson/cJSON.h>
