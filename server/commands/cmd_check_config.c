@@ -18,6 +18,8 @@
 #include "server/http/tls.h"
 
 #include <errno.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -143,13 +145,27 @@ static enum mt_status check_keys(const struct mt_settings *settings, struct mt_e
     return MT_OK;
 }
 
+/* What of the directory is missing is made when the daemon starts. With errno where that fails. */
+static bool can_write_below(const char *directory)
+{
+    char existing[PATH_MAX];
+    snprintf(existing, sizeof existing, "%s", directory);
+    while (access(existing, R_OK | W_OK | X_OK) != 0) {
+        if (errno != ENOENT || strcmp(existing, ".") == 0)
+            return false;
+        const char *parent = dirname(existing);
+        memmove(existing, parent, strlen(parent) + 1);
+    }
+    return true;
+}
+
 /* The database itself is the daemon's, which may be running. */
 static enum mt_status check_data(const struct mt_settings *settings, struct mt_error *err)
 {
     const char *directory = settings->data_directory;
     if (directory[0] == '\0')
         return MT_OK;
-    if (access(directory, R_OK | W_OK | X_OK) != 0)
+    if (!can_write_below(directory))
         return mt_fail(err, MT_IO,
                        "data_directory is %s, which cannot be written: %s; make it, for the user "
                        "that the daemon runs as",

@@ -349,11 +349,14 @@ class Keeping(Case):
         result = run("serve", "--model", MODEL, "--data-directory", self.folder)
         self.assertEqual(result.returncode, 1)
         self.assertIn("attentiond.db: Is a directory", result.stderr)
-        result = run("check-config", "--model", MODEL, "--data-directory", self.folder + "/none")
+        with open(self.folder + "/file", "w"):
+            pass
+        result = run("check-config", "--model", MODEL, "--data-directory", self.folder + "/file/none")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("none, which cannot be written: No such file or directory; make it, for the user that the daemon runs as", result.stderr)
-        result = run("check-config", "--model", MODEL, "--data-directory", self.folder)
-        self.assertIn(f"data_directory {self.folder}: good", result.stderr)
+        self.assertIn("none, which cannot be written: Not a directory; make it, for the user that the daemon runs as", result.stderr)
+        for directory in (self.folder, self.folder + "/made/at/the/start"):
+            result = run("check-config", "--model", MODEL, "--data-directory", directory)
+            self.assertIn(f"data_directory {directory}: good", result.stderr)
 
     def test_limits(self):
         daemon = self.start("--max-glossaries", "2", "--max-glossary-bytes", "1024")
