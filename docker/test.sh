@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the image and proves it: the daemon starts as it is shipped and as any other user, answers,
-# knows its health, serves the bundled model and one from /models, has the program that pulls others, and stops on
-# SIGTERM.
+# knows its health, serves the bundled model and one from /models, has the program that pulls others, keeps a glossary in
+# a volume at /data, and stops on SIGTERM.
 #
 # ARCHITECTURE=arm64 docker/test.sh does the same with the image for another processor, where programs of that one run by emulation.
 #
@@ -15,6 +15,7 @@ image=attentiond-test
 port=$((20000 + RANDOM % 20000))
 question='{"q":"Where is the train station?","source":"en","target":"de"}'
 answer='"translatedText":[^,}]*Bahnhof'
+glossary='{"name":"stations","source_lang":"en","target_lang":"de","entries":"train station\tHauptbahnhof","entries_format":"tsv"}'
 # As little as some engines allow.
 few_files=nofile=1024:1024
 platform=()
@@ -41,7 +42,7 @@ docker_megabytes() { echo $(($(docker image inspect --format '{{.Size}}' "$image
 docker_start() {
     docker run --detach "${platform[@]}" --name "$image" --read-only --ulimit "$few_files" --user "$1" \
         --publish "127.0.0.1:$port:5000" --volume "$PWD/weights/en-de:/models/mine:ro" \
-        --env ATTENTIOND_MODEL="$2" "$image" >/dev/null
+        --volume "$image:/data" --env ATTENTIOND_DATA_DIRECTORY=/data --env ATTENTIOND_MODEL="$2" "$image" >/dev/null
     docker logs --follow "$image" >"$work/daemon.log" 2>&1 &
 }
 docker_inside() { docker exec "$image" "$@"; }
@@ -52,6 +53,7 @@ docker_stop() {
     exit_code=$(docker wait "$image")
 }
 docker_clean() { docker rm --force "$image" >/dev/null 2>&1 || true; }
+docker_forget() { docker volume rm --force "$image" >/dev/null; }
 
 # A storage of our own: the base image must not stand in for a real one of that name.
 export STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot
@@ -102,8 +104,11 @@ buildah_megabytes() {
 # The entrypoint and command of the image, which "buildah run" would not use by itself.
 buildah_start() {
     container=$(buildah from --pull-never --ulimit "$few_files" "$image")
+    # A new volume is what the image has there, with its owner and mode.
+    [ -d "$work/data" ] || cp -a "$(buildah mount "$container")/data" "$work/data"
     touch "$work/started"
     buildah run --user "$1" --volume "$PWD/weights/en-de:/models/mine:ro" \
+        --volume "$work/data:/data" --env ATTENTIOND_DATA_DIRECTORY=/data \
         --env ATTENTIOND_MODEL="$2" --env ATTENTIOND_PORT="$port" \
         "$container" -- attentiond serve >"$work/daemon.log" 2>&1 &
     runner=$!
@@ -127,13 +132,12 @@ buildah_stop() {
 buildah_clean() {
     [ -z "${container:-}" ] || buildah rm "$container" >/dev/null 2>&1 || true
 }
+buildah_forget() { rm -rf "$work/data"; }
 
 # --- the proof -----------------------------------------------------------------------------------
 
-translate() {
-    curl -sS --fail-with-body --max-time "$patience" "127.0.0.1:$port/translate" \
-        -H 'Content-Type: application/json' -d "$question"
-}
+# ask PATH JSON
+ask() { curl -sS --fail-with-body --max-time "$patience" "127.0.0.1:$port$1" -H 'Content-Type: application/json' -d "$2"; }
 wait_until_well() {
     local end=$((SECONDS + patience))
     while [ $SECONDS -lt $end ]; do
@@ -149,19 +153,30 @@ expect() { # WHAT PATTERN TEXT
 
 # serves_as USER MODEL
 serves_as() {
+    local id
     say "as user $1 with ${2:-the models that are there}"
+    "${engine}_forget"
     "${engine}_start" "$1" "$2"
     wait_until_well
-    expect "translation" "$answer" "$(translate)"
+    expect "translation" "$answer" "$(ask /translate "$question")"
     expect "list" 'en-de' "$("${engine}_inside" attentiond list)"
     expect "pull" 'Usage: attentiond pull' "$("${engine}_inside" attentiond pull --help)"
     expect "few open files" 'max_connections is [0-9]' "$(cat "$work/daemon.log")"
     expect "files of apt" '^0$' "$("${engine}_inside" find /var/lib/apt/lists /var/cache/apt -type f | wc -l)"
+    id=$(ask /v2/glossaries "$glossary" | sed -n 's/.*"glossary_id":"\([^"]*\)".*/\1/p')
     "${engine}_stop"
     expect "exit code after SIGTERM" '^0$' "$exit_code"
     expect "files that it wrote" '^0$' "$("${engine}_written" | wc -l)"
     ! "${engine}_beside" attentiond healthcheck >/dev/null 2>&1 || fail "healthcheck is content when nothing serves"
     "${engine}_clean"
+
+    say "another container with the same /data"
+    "${engine}_start" "$1" "$2"
+    wait_until_well
+    expect "the glossary" 'Hauptbahnhof' "$(ask /translate "${question%\}},\"glossary_id\":\"$id\"}")"
+    "${engine}_stop"
+    "${engine}_clean"
+    "${engine}_forget"
 }
 
 # BUILT=yes goes on with the image of the last run.
