@@ -208,7 +208,7 @@ static bool is_prose(const struct mt_codes_finder *finder)
     for (size_t at = 0;;) {
         size_t n = plain_word(text + at);
         bool is_repeat = n == n_before && strncasecmp(text + before, text + at, n) == 0;
-        if (n == 0 || is_repeat)
+        if (n == 0 || is_repeat || mt_codes_match_command(finder, at, finder->length))
             return false;
         before = at;
         n_before = n;

@@ -103,6 +103,20 @@ static bool is_rule(const struct mt_codes_finder *finder, const struct line *lin
     return n_dashes >= 3 && n_bars > 0;
 }
 
+/* if (x > 0) return y; and return y; by how they begin: what returns is one word. */
+static bool is_statement(const char *text, size_t end)
+{
+    static const char *const words[] = {"if (", "while (", "for (", "else "};
+    static const char last[] = "return ";
+    const char *blank = memrchr(text, ' ', end), *begin = text;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (end > strlen(words[k]) && memcmp(text, words[k], strlen(words[k])) == 0)
+            begin = NULL;
+    size_t n = blank ? (size_t)(blank + 1 - text) : 0, n_last = sizeof last - 1;
+    bool returns = n >= n_last && memcmp(text + n - n_last, last, n_last) == 0;
+    return returns && (!begin || n == n_last);
+}
+
 /* A line of a program, by how it ends: x = 1; f(x); i++; if (x) { and { return x; }. Not "file(s);", "&nbsp;}". */
 static bool is_code(const struct mt_codes_finder *finder, const struct line *line)
 {
@@ -116,8 +130,19 @@ static bool is_code(const struct mt_codes_finder *finder, const struct line *lin
     bool is_call = text[end - 2] == ')' && memcmp(text + end - 4, "(s)", 3) != 0;
     bool is_entity = memrchr(text + (end > 10 ? end - 10 : 0), '&', end > 10 ? 10 : end);
     bool is_step = memcmp(text + end - 3, "++", 2) == 0 || memcmp(text + end - 3, "--", 2) == 0;
-    return end < length ? !is_entity : is_call || is_step || memmem(text, end, " = ", 3);
+    return end < length
+               ? !is_entity
+               : is_call || is_step || memmem(text, end, " = ", 3) || is_statement(text, end);
 }
+
+static const char *const programs[] = {
+    "apt",       "apt-get", "brew", "cargo",   "cd",      "chmod", "chown", "cp",   "curl",
+    "dnf",       "docker",  "git",  "grep",    "kubectl", "ls",    "mkdir", "mv",   "npm",
+    "npx",       "pip",     "pip3", "python3", "rm",      "rsync", "scp",   "snap", "ssh",
+    "systemctl", "tar",     "wget", "yarn",    "yum",     NULL};
+static const char *const verbs[] = {"add",     "build", "clone",  "commit",  "enable",  "init",
+                                    "install", "pull",  "push",   "remove",  "restart", "run",
+                                    "start",   "stop",  "update", "upgrade", NULL};
 
 /* The word at *at, which goes to the next one. False: it is none of them. */
 static bool take_word(const struct mt_codes_finder *finder, const struct line *line, size_t *at,
@@ -137,14 +162,6 @@ static bool take_word(const struct mt_codes_finder *finder, const struct line *l
 bool mt_codes_is_command(const struct mt_codes_finder *finder, struct mt_range range)
 {
     static const char *const prompts[] = {"$", NULL}, *const roots[] = {"sudo", NULL};
-    static const char *const programs[] = {
-        "apt",       "apt-get", "brew", "cargo",   "cd",      "chmod", "chown", "cp",   "curl",
-        "dnf",       "docker",  "git",  "grep",    "kubectl", "ls",    "mkdir", "mv",   "npm",
-        "npx",       "pip",     "pip3", "python3", "rm",      "rsync", "scp",   "snap", "ssh",
-        "systemctl", "tar",     "wget", "yarn",    "yum",     NULL};
-    static const char *const verbs[] = {"add",     "build", "clone",  "commit",  "enable",  "init",
-                                        "install", "pull",  "push",   "remove",  "restart", "run",
-                                        "start",   "stop",  "update", "upgrade", NULL};
     const struct line line = {range.begin, range.end};
     size_t at = line.begin, n_words = 0;
     bool is_typed = take_word(finder, &line, &at, prompts);
@@ -163,6 +180,22 @@ bool mt_codes_is_command(const struct mt_codes_finder *finder, struct mt_range r
                       !mt_codes_is_blank((unsigned char)finder->text[i + 1]));
     }
     return has_option || (has_verb && n_words <= 1);
+}
+
+size_t mt_codes_match_command(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    const struct line line = {begin, end};
+    size_t at = begin;
+    if (!take_word(finder, &line, &at, programs) || at == end)
+        return 0;
+    for (const char *const *verb = verbs; *verb; verb++) {
+        size_t n = strlen(*verb);
+        if (end - at >= n && memcmp(finder->text + at, *verb, n) == 0 &&
+            !mt_codes_is_letter(mt_codes_at(finder, at + n)) &&
+            mt_codes_char(finder, at + n) != '-')
+            return at + n - begin;
+    }
+    return 0;
 }
 
 /* Bytes of a chord: C, F#m, Bb7, Gsus4, D/F#. */
@@ -270,9 +303,12 @@ static bool has_next_letter(const struct mt_codes_finder *finder, const struct l
     return text[before] == text[line->begin] - 1 && text[before + 1] == '.';
 }
 
-/* 1. 2) (3) a) and, before a capital, a. */
+/* 1. 2) (3) a) and, before a capital, a.; a number in a circle. */
 static size_t match_list_number(const struct mt_codes_finder *finder, const struct line *line)
 {
+    uint32_t first = mt_codes_at(finder, line->begin);
+    if ((first >= 0x2460 && first <= 0x2473) || (first >= 0x2776 && first <= 0x2793))
+        return before_blank(finder, line, mt_codes_next(finder, line->begin) - line->begin);
     size_t at = line->begin + (mt_codes_char(finder, line->begin) == '('), from = at;
     bool is_bracketed = at > line->begin;
     while (at < line->end && at - from < 3 && mt_codes_digit_at(finder, at))
@@ -288,6 +324,25 @@ static size_t match_list_number(const struct mt_codes_finder *finder, const stru
                      u_isupper((UChar32)mt_codes_at(finder, at + 2));
     return at > from && (is_list || is_letter) ? before_blank(finder, line, at + 1 - line->begin)
                                                : 0;
+}
+
+/* 00:10 or 1:02:30 before a title, of a chapter or an hour: not 9:30 AM. */
+static size_t match_hour(const struct mt_codes_finder *finder, const struct line *line)
+{
+    size_t at = line->begin, n_colons = 0;
+    for (size_t n; n_colons < 3; at++) {
+        for (n = 0; n < 3 && mt_codes_digit_at(finder, at); n++)
+            at++;
+        if (n == 0 || n > 2 || (n_colons > 0 && n != 2))
+            return 0;
+        if (mt_codes_char(finder, at) != ':')
+            break;
+        n_colons++;
+    }
+    return n_colons > 0 && u_isupper((UChar32)mt_codes_at(finder, at + 1)) &&
+                   u_islower((UChar32)mt_codes_at(finder, at + 2)) && mt_codes_is_english(finder)
+               ? before_blank(finder, line, at - line->begin)
+               : 0;
 }
 
 /* P.S. before what comes after a letter, Fwd: before what was its subject. */
@@ -446,7 +501,7 @@ static void take_marks(struct mt_codes_finder *finder, struct line line)
 {
     static size_t (*const matchers[])(const struct mt_codes_finder *finder,
                                       const struct line *line) = {
-        match_bullet, match_list_number, match_prefix, match_heading, match_box};
+        match_bullet, match_list_number, match_hour, match_prefix, match_heading, match_box};
     for (size_t n_marks = 0; n_marks < MAX_MARKS; n_marks++) {
         size_t n = 0, k = 0;
         while (k < sizeof matchers / sizeof *matchers && !n)

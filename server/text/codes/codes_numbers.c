@@ -254,7 +254,7 @@ static size_t take_ratio(struct mt_codes_finder *finder, size_t i)
                                          is_text(finder, item_at(finder, i - 1), before));
     bool is_one = at == item->core_end && colon > begin && colon - begin <= 4 && second > colon &&
                   at > second && !is_time;
-    return is_one && mt_codes_take(finder, MT_CODE_NUMBER, begin, at);
+    return is_one && mt_codes_take(finder, MT_CODE_WORD, begin, at);
 }
 
 static bool is_digits(const struct mt_codes_finder *finder, size_t begin, size_t end)
@@ -613,8 +613,8 @@ static size_t take_half(struct mt_codes_finder *finder, size_t i)
 static size_t take_release(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const follows_name[] = {
-        "is", "was",  "has",  "and", "or",       "on",       "for",      "in",
-        "to", "with", "will", "can", "released", "supports", "requires", NULL};
+        "is",  "was",      "has",      "and",      "on", "for", "in",  "to",    "with", "will",
+        "can", "released", "supports", "requires", "vs", "or",  "are", "needs", "adds", NULL};
     static const char *const no_names[] = {
         "About", "Around", "Over",    "Only",   "Nearly", "Almost", "The",           "Total",
         "Price", "Cost",   "Average", "Add",    "Use",    "Up",     "Less",          "More",

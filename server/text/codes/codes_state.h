@@ -173,6 +173,8 @@ bool mt_codes_list_items(struct mt_codes_finder *finder, size_t begin, size_t en
 void mt_codes_find_lines(struct mt_codes_finder *finder); /* fences, tables, time codes, marks */
 /* What is typed into a shell: $ ls -la; sudo apt install nginx; docker run -it debian. Not "git is a tool". */
 bool mt_codes_is_command(const struct mt_codes_finder *finder, struct mt_range line);
+/* Bytes of the program's name and its verb at text[begin, end): npm install; 0: none. */
+size_t mt_codes_match_command(const struct mt_codes_finder *finder, size_t begin, size_t end);
 void mt_codes_find_icu(struct mt_codes_finder *finder);    /* {n, plural, ...} */
 void mt_codes_find_syntax(struct mt_codes_finder *finder); /* placeholders, tags, code, Markdown */
 void mt_codes_find_words(struct mt_codes_finder *finder); /* names, numbers, expressions, scripts */

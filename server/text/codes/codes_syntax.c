@@ -582,6 +582,19 @@ static bool is_heart(uint32_t c)
            c == 0x1F5A4 || c == 0x1F90D || c == 0x1F90E;
 }
 
+/* Where the name begins that text[at], a trade mark's sign, stands at: Foo™. `at`: there is none. */
+static size_t trademark_begin(const struct mt_codes_finder *finder, size_t at)
+{
+    uint32_t sign = mt_codes_at(finder, at);
+    size_t begin = at;
+    while (begin > 0 && at - begin < MAX_WORD_BYTES && is_word_before(finder, begin) &&
+           finder->taken[begin - 1] == MT_FREE)
+        begin = mt_previous_char(finder->text, begin);
+    bool is_one =
+        (sign == 0x2122 || sign == 0xAE) && u_isupper((UChar32)mt_codes_at(finder, begin));
+    return is_one ? begin : at;
+}
+
 /* Returns where it ends; 0: none. */
 static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 {
@@ -596,7 +609,10 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
         return end;
     }
     n = mt_emoji_at(finder->text, finder->length, begin);
-    if (n) /* a heart parts "I" and "you" better than "I you" */
+    size_t name = n ? trademark_begin(finder, begin) : begin;
+    if (name < begin)
+        mt_codes_claim(finder, MT_CODE_WORD, name, begin + n);
+    else if (n) /* a heart parts "I" and "you" better than "I you" */
         mt_codes_claim(finder, is_heart(mt_codes_at(finder, begin)) ? MT_CODE_EDGE : MT_CODE_POINT,
                        begin, begin + n);
     return n ? begin + n : 0;

@@ -4,6 +4,8 @@
 
 #include <strings.h>
 
+#include <unicode/uchar.h>
+
 #define MAX_TAG_BYTES 512
 #define MAX_OVERRIDE_BYTES 256
 #define MAX_LINK_BYTES 1024
@@ -318,6 +320,18 @@ static size_t open_link(const struct mt_codes_finder *finder, struct mt_open_tag
     return begin + n;
 }
 
+/* "~~Old price~~ New price": what is struck out and what follows it in capitals are two texts. */
+static bool take_struck(struct mt_codes_finder *finder, const struct mt_open_tag *open,
+                        size_t begin, size_t end)
+{
+    uint32_t before = mt_codes_before(finder, open->begin);
+    uint32_t behind = mt_codes_at(finder, mt_codes_skip_blanks(finder, end, finder->length));
+    return finder->text[begin] == '~' && (open->begin == 0 || before == '\n') &&
+           u_isupper((UChar32)behind) && mt_codes_is_blank(mt_codes_at(finder, end)) &&
+           mt_codes_claim(finder, MT_CODE_EDGE, open->begin, open->end) != MT_NO_MATE &&
+           mt_codes_claim(finder, MT_CODE_EDGE, begin, end) != MT_NO_MATE;
+}
+
 /* **words**, *words*, __words__, ~~words~~, ''words'': marks that touch their words, and nothing on their
  * other side does. */
 static size_t take_emphasis(struct mt_codes_finder *finder, struct mt_open_tags *tags, size_t begin)
@@ -342,8 +356,9 @@ static size_t take_emphasis(struct mt_codes_finder *finder, struct mt_open_tags 
     struct mt_open_tag open;
     if (!mt_codes_is_blank(before) && !touches_behind && pop(finder, tags, &tag, &open))
         return open.end < begin &&
-                       mt_codes_claim_pair(finder, (struct mt_range){open.begin, open.end},
-                                           (struct mt_range){begin, end})
+                       (take_struck(finder, &open, begin, end) ||
+                        mt_codes_claim_pair(finder, (struct mt_range){open.begin, open.end},
+                                            (struct mt_range){begin, end}))
                    ? end
                    : 0;
     bool may_open = mark == '_' ? touches_behind : !mt_codes_is_blank(behind); /* not ___/___ */

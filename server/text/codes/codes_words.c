@@ -355,6 +355,16 @@ static bool take_initials(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_WORD, begin, at);
 }
 
+/* "Run npm install first." Returns how many items it took. */
+static size_t take_command(struct mt_codes_finder *finder, size_t i)
+{
+    size_t begin = finder->items[i].begin;
+    if (i + 1 >= finder->n_items)
+        return 0;
+    size_t n = mt_codes_match_command(finder, begin, finder->items[i + 1].end);
+    return n && mt_codes_take(finder, MT_CODE_WORD, begin, begin + n) ? 2 : 0;
+}
+
 static void take_items(struct mt_codes_finder *finder)
 {
     size_t none_before = 0;
@@ -366,6 +376,8 @@ static void take_items(struct mt_codes_finder *finder)
             n = mt_codes_take_number(finder, i);
         if (!n)
             n = take_initials(finder, i);
+        if (!n)
+            n = take_command(finder, i);
         if (n) {
             i += n - 1;
             continue;
