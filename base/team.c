@@ -23,7 +23,8 @@
  * virtual machine whose processor has nothing else to do, which is as much as a layer of a small
  * model. */
 
-/* Between two runs: longer than what a worker does between two steps. */
+/* How long a member spins before it sleeps: longer than what a worker does between two steps, so that
+ * it is awake for the next one. */
 #define NEXT_RUN_SPIN_NS 60000
 
 /* The same of a member that was woken: about what comes before its run. */

@@ -27,9 +27,12 @@ MT_MUST_CHECK enum mt_status mt_model_choice_find(const char *models_directory, 
 /* What a command does where no model is named. */
 struct mt_model_choice {
     const char *command; /* for messages */
-    bool serves_many; /* all models directories; else the one model that would be their default */
-    /* Where there is none: MT_INVALID, and how to get one; or as well as several, since one may
-     * come; with neither the settings stay as they are. */
+    /* Takes the directory with all its models, or else the one of them that a daemon would take for
+     * its default. */
+    bool serves_many;
+    /* What to do where there is no model at all. needs_one: fail with MT_INVALID, and say how to get
+     * one; takes_none: take the empty directory, since a model may come; neither: leave the settings as
+     * they are. */
     bool needs_one, takes_none;
     bool creates_root; /* the directory of pulled models is made, so that it can be watched */
 };

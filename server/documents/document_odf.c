@@ -196,7 +196,7 @@ static enum mt_status check_password(const struct mt_document *document, struct 
     return status;
 }
 
-/* The document's own, or a chart's in it. */
+/* Whether the part is the file of that name, of the document itself or of a chart that it holds. */
 static bool is_named(const char *name, const char *end)
 {
     const char *slash = strrchr(name, '/');

@@ -47,8 +47,8 @@ struct mt_engine_options {
                                     makes one worker for each thread, else none */
     size_t max_batch_rows;       /* rows of one step of a worker, for one model; default 64 */
     size_t max_queued_sentences; /* waiting, in flight not counted; default 4096 */
-    /* Jobs with n_follow_up that may wait beyond them; one for each request that there can be at
-     * once, and none is ever refused for lack of room. Default 0. */
+    /* So many jobs with n_follow_up may wait when the queue is full. With one for each request that
+     * there can be at once, none of them is ever refused for lack of room. Default 0. */
     size_t max_follow_up_jobs;
     /* With less than that until its deadline a job goes before the others of its client; default:
      * none does. */

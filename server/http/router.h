@@ -40,7 +40,7 @@ struct mt_route {
     bool is_vital;
     /* A form with a file in it may be as long as max_document_bytes. */
     bool takes_documents;
-    /* A body may be as long as one needs to be that has max_glossary_bytes in it. */
+    /* Its bodies may be longer than others: long enough to hold max_glossary_bytes of entries. */
     bool takes_glossaries;
     enum mt_access_kind access;
 };

@@ -1,15 +1,13 @@
-/* Formats of plain numbers: safetensors and npy. Both are little-endian, as the machines we run on
- * (weights/dtype.h). */
+/* Formats of plain numbers, which are little-endian: safetensors and npy. */
 #include "base/json.h"
 #include "base/size.h"
 #include "server/inspection/inspection_formats.h"
 #include "server/inspection/npy.h"
 
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
 
 /* A tensor of a safetensors file, before or behind the attention itself. */
 enum content {
@@ -51,36 +49,32 @@ static enum mt_status binary_create(const struct mt_inspection_cursor *cursor,
     return MT_OK;
 }
 
-static void append_floats(struct mt_text *out, const float *values, size_t n)
-{
-    mt_text_append(out, (const char *)values, n * sizeof *values);
-}
-
 static void append_ids(struct mt_text *out, const struct mt_inspected_token *tokens, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        mt_text_append(out, (const char *)&tokens[i].id, sizeof tokens[i].id);
+        mt_npy_append_numbers(out, &tokens[i].id, 1);
 }
 
 static void append_steps(struct mt_text *out, const struct mt_inspected_sentence *sentence)
 {
     for (size_t i = 0; i < sentence->n_chosen_steps; i++) {
         int32_t step = (int32_t)sentence->chosen_steps[i];
-        mt_text_append(out, (const char *)&step, sizeof step);
+        mt_npy_append_numbers(out, &step, 1);
     }
 }
 
 static void append_logprobs(struct mt_text *out, const struct mt_inspected_token *tokens, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        append_floats(out, &tokens[i].logprob, 1);
+        mt_npy_append_numbers(out, &tokens[i].logprob, 1);
 }
 
 /* One row; false behind the last. */
 static bool append_alignment_row(struct binary_stream *stream,
                                  const struct mt_inspected_sentence *sentence, struct mt_text *out)
 {
-    append_floats(out, sentence->alignment + stream->row * sentence->n_source, sentence->n_source);
+    mt_npy_append_numbers(out, sentence->alignment + stream->row * sentence->n_source,
+                          sentence->n_source);
     return ++stream->row < sentence->n_steps;
 }
 
@@ -90,7 +84,8 @@ static bool append_attention_row(struct binary_stream *stream, struct mt_text *o
     if (at->tensor == at->n_tensors)
         return false;
     const struct mt_attention_tensor *tensor = &at->tensors[at->tensor];
-    append_floats(out, mt_attention_tensor_row(tensor, at->matrix, at->row), tensor->n_columns);
+    mt_npy_append_numbers(out, mt_attention_tensor_row(tensor, at->matrix, at->row),
+                          tensor->n_columns);
     return mt_inspection_cursor_next_row(at) || at->tensor < at->n_tensors;
 }
 
@@ -255,7 +250,7 @@ static uint64_t write_safetensors_header(struct mt_text *out, const struct mt_in
         write_sentence_tensors(&header, at->inspection, i);
     mt_json_end_object(&header.writer);
     mt_text_append(out, blanks, mt_size_round_up(out->length, 8) - out->length);
-    uint64_t length = out->length - 8;
+    uint64_t length = htole64(out->length - 8);
     if (!out->status)
         memcpy(out->bytes, &length, sizeof length);
     return header.offset;

@@ -1,6 +1,21 @@
 #include "server/inspection/npy.h"
 
+#include <endian.h>
 #include <string.h>
+
+void mt_npy_append_numbers(struct mt_text *out, const void *numbers, size_t n)
+{
+    if (htole32(1) == 1) {
+        mt_text_append(out, numbers, n * sizeof(uint32_t));
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, (const char *)numbers + i * sizeof bits, sizeof bits);
+        bits = htole32(bits);
+        mt_text_append(out, (const char *)&bits, sizeof bits);
+    }
+}
 
 /* Magic, version, length of what follows in 2 bytes; then a Python dictionary, filled up with
  * blanks so that the numbers begin on a multiple of 64. */
@@ -16,6 +31,6 @@ void mt_npy_append_head(struct mt_text *out, const size_t *shape, size_t rank)
     mt_text_append(out, "\n", 1);
     if (out->status)
         return;
-    uint16_t length = (uint16_t)(out->length - 10);
+    uint16_t length = htole16((uint16_t)(out->length - 10));
     memcpy(out->bytes + 8, &length, sizeof length);
 }

@@ -114,8 +114,7 @@ static bool npy_next(void *state, struct mt_text *out)
     }
     if (positions->row == request->n_rows)
         return false;
-    mt_text_append(out, (const char *)row_of(positions, positions->row++),
-                   request->d_model * sizeof(float));
+    mt_npy_append_numbers(out, row_of(positions, positions->row++), request->d_model);
     return true;
 }
 

@@ -237,7 +237,8 @@ static enum mt_status check_sentence(struct mt_catalog *catalog,
     return status;
 }
 
-/* MT_LIMIT and MT_MEMORY alone: what is wrong with one directory is that one's failure. */
+/* Fails with MT_LIMIT and MT_MEMORY alone. Whatever else is wrong with a directory is noted as its own
+ * failure, and the others are looked at. */
 static enum mt_status add_found(struct mt_catalog *catalog,
                                 const struct mt_catalog_options *options, const char *path,
                                 const char *name, struct mt_error *err)

@@ -20,7 +20,7 @@
 
 #define EVENT_BYTES 4096
 
-/* Two names, of links, may have one number: it is their directory's. */
+/* Where two names are links to one directory, both have its number. */
 struct mt_watched_directory {
     size_t root; /* the directory that it is in */
     int number;  /* inotify's; -1: it is a model in a file */

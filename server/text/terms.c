@@ -416,7 +416,7 @@ static uint32_t read_letter(const struct mt_terms *terms, size_t at, bool is_exa
     return ' ';
 }
 
-/* A bit for each byte of the text and its end, all of them 0. */
+/* Makes room for a bit for each byte of the text and one for its end, and clears them all. */
 static bool clear_boundaries(struct mt_terms *terms)
 {
     size_t n = terms->length / 8 + 1;

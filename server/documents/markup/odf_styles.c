@@ -10,7 +10,8 @@
 
 #include <unicode/uloc.h>
 
-/* A character style that a program made for words that look so. */
+/* An automatic style of characters: a program makes one where somebody made words bold, say, without
+ * choosing a style. */
 struct mt_odf_style {
     struct mt_text name, properties;
     size_t first;        /* number of the first style with these properties */
