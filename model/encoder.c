@@ -54,7 +54,7 @@ static void embed_row(const struct pass *p, size_t row, const struct mt_encoder_
                  p->w->x.x + row * p->model->hparams.d_model);
 }
 
-/* Rows [begin, end) of one sentence, whose first is first_row. */
+/* The attention of rows [begin, end), which all are of one sentence; that begins at first_row. */
 static void attend_rows(const struct pass *p, size_t begin, size_t end,
                         const struct mt_encoder_input *input, size_t first_row, size_t layer)
 {

@@ -27,7 +27,8 @@ struct mt_document_piece {
 typedef enum mt_status mt_document_unpack(struct mt_document *document, struct mt_flat *flat,
                                           struct mt_error *err);
 
-/* A writing of a document, for texts that have texts within their ranges. */
+/* A document while it is written. Texts may lie within the ranges of others: what is around one of them
+ * has the writing handed on for what is inside. */
 struct mt_document_writing {
     const struct mt_document *document;
     const struct mt_text *translations;
@@ -144,7 +145,7 @@ MT_MUST_CHECK enum mt_status mt_document_write_parts(const struct mt_document *d
                                                      const struct mt_text *parts,
                                                      struct mt_text *out, struct mt_error *err);
 
-/* As the reader's read; then pieces and edits are in their order. */
+/* Calls the reader's read, and sorts the pieces and edits that it found. */
 MT_MUST_CHECK enum mt_status mt_document_read(struct mt_document *document,
                                               const struct mt_document_options *options,
                                               struct mt_error *err);

@@ -275,7 +275,7 @@ static size_t append_range(const struct mt_document *document, struct mt_range r
     return n_chars(document, range.begin, range.end);
 }
 
-/* Word by word, as the paragraph was. */
+/* Breaks the translation into lines as the paragraph was broken, with its indents and its width. */
 static bool write_text(const struct mt_document *document, const struct mt_document_piece *piece,
                        const char *translation, size_t length, struct mt_text *out)
 {

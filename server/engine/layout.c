@@ -143,8 +143,8 @@ static struct mt_layout_work since(const struct mt_layout_work *now,
                                    .n_sentences = now->n_sentences - begin->n_sentences};
 }
 
-/* Time for a row. Sentences begin in bunches, so that in one window more of them are encoded than in
- * another: it is made what it were with so many tokens for each row. */
+/* The time that a row takes. Sentences begin in bunches, so that one window has more of them to encode
+ * than another; the time is corrected to that of a window with tokens_per_row to encode for each row. */
 static double ns_per_row(const struct mt_layout_work *done, double tokens_per_row, size_t n_workers)
 {
     double n_rows = (double)done->n_rows, n_tokens = (double)done->n_tokens;

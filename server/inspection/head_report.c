@@ -265,7 +265,8 @@ static bool is_better(const struct score *a, const struct score *b)
     return a->error_rate < b->error_rate || (a->error_rate == b->error_rate && a->share > b->share);
 }
 
-/* Each head of a layer, and the best ones of it together, which best is kept of. */
+/* Reports each head of a layer, and the best heads of it together. *best becomes those where they are
+ * better than what it was. */
 static void report_layer(const struct report *report, size_t layer, enum mt_alignment_shift shift,
                          struct method *best, struct score *best_score, struct mt_text *out)
 {

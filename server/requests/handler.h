@@ -13,8 +13,8 @@
  * time; one whose text goes through several, or whose texts are in several languages, has as many
  * rounds.
  *
- * A request is touched by one thread at a time, but not always by the same one, and several
- * requests at the same time: what they share, struct mt_service names it, takes care of itself.
+ * One thread at a time touches a request, but not always the same one. Several requests are worked
+ * on at the same time: all that they share is named in struct mt_service, and is thread-safe.
  */
 #ifndef MT_SERVER_REQUESTS_HANDLER_H
 #define MT_SERVER_REQUESTS_HANDLER_H

@@ -54,7 +54,8 @@ static enum mt_status add(struct mt_store *store, enum mt_place_kind place, cons
     return MT_OK;
 }
 
-/* Who has asked the hub for a model's configuration alone has no more than that. */
+/* Whether a snapshot has more than its configuration, which is all that the hub's client leaves where
+ * it was asked for nothing else. */
 static bool has_weights(const char *path)
 {
     return mt_source_other_weights(path, "") || !mt_path_holds(path, "config.json") ||

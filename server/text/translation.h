@@ -34,7 +34,8 @@ struct mt_translation_part {
     bool was_cut; /* a piece of a sentence that was too long for the model */
 };
 
-/* Asked about each sentence as it is made, before the next one takes memory. */
+/* Called for each sentence once it is made, before the next one takes memory. What it returns ends the
+ * making, unless it is MT_OK. */
 typedef enum mt_status mt_translation_admit(void *context, const struct mt_translation_part *part,
                                             struct mt_error *err);
 
