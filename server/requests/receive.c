@@ -322,7 +322,7 @@ static void check_head(struct mt_exchange *exchange, const char *method, const c
                                 gate->code == 413 ? MT_REJECTED_TOO_LARGE : MT_REJECTED_MALFORMED);
 }
 
-/* Refuses a method that the route does not take. HEAD is taken where GET is. */
+/* Notes the method, which the route takes. HEAD counts as GET. */
 static void take_method(struct mt_exchange *exchange, const char *method)
 {
     static const char *const methods[] = {"POST", "PUT", "PATCH", "DELETE"};
