@@ -204,7 +204,7 @@ class Load(unittest.TestCase):
 
     @unittest.skipIf(SLOWNESS > 1, "a sanitizer has an allocator of its own")
     def test_memory_is_given_back_when_all_rest(self):
-        with Daemon() as daemon:
+        with Daemon("--request-timeout-ms", "300000") as daemon:
             def resident_mib():
                 status = pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text()
                 return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
@@ -212,7 +212,7 @@ class Load(unittest.TestCase):
             before = resident_mib()
             most = 0
             for _ in range(2):  # the second one meets the holes that the first one left
-                daemon.translate("\n".join(["%s house."] * 3000), max_decoding_length=4)
+                daemon.translate("\n".join(["%s house."] * 3000), max_decoding_length=4, client=daemon.connect(300))
                 most = max(most, resident_mib())
             self.assertGreater(most, before + 100)
             wait_until(lambda: resident_mib() < before + 50, 60, "given back")
