@@ -129,6 +129,17 @@ static void write_raised(struct renderer *renderer, struct mt_range range)
     write_string(renderer, range);
 }
 
+/* What is put behind a sentence belongs to it. */
+static void stretch_sentence(struct renderer *renderer)
+{
+    const struct mt_placement_input *input = renderer->input;
+    size_t n = renderer->n_ends / 2;
+    bool is_behind =
+        renderer->n_ends % 2 == 0 && n > 0 && input->target_sentences[n - 1].end == renderer->at;
+    if (is_behind)
+        input->written_sentences[n - 1].end = renderer->out->length;
+}
+
 static void write_stand_in(struct renderer *renderer, const struct mt_mark *mark,
                            const struct mt_place *place)
 {
@@ -144,6 +155,8 @@ static void write_stand_in(struct renderer *renderer, const struct mt_mark *mark
         write_raised(renderer, mark->opening);
     else
         write_string(renderer, mark->opening);
+    if (place->is_inserted)
+        stretch_sentence(renderer);
     if (is_apart && is_word_next(renderer))
         mt_text_append(renderer->out, " ", 1);
 }

@@ -38,10 +38,11 @@ struct mt_protected mt_protect_find(const char *text, size_t length, size_t from
 
 /* ---- standing in ---- */
 
-/* First those that small models copy too. */
-static const char *const names[] = {"Tom",  "Maria",  "Boston", "Mary", "Paul",
-                                    "Anna", "Peter",  "Laura",  "John", "Julia",
-                                    "Max",  "Berlin", "London", "Ken",  "Bob"};
+/* First those that small models copy too, and lose no word beside: of 40 sentences with Maria in three
+ * languages 118 have her, of those with Tom 101, and four have lost the noun behind him. */
+static const char *const names[] = {"Maria",  "Anna",   "Julia",  "Laura", "Paul",
+                                    "Peter",  "Berlin", "Max",    "Bob",   "Ken",
+                                    "Boston", "Tom",    "London", "John",  "Mary"};
 /* Without 12, 20 and the like, for which a translation may have a word: a dozen. */
 static const char *const numbers[] = {"17", "34", "58", "26", "73", "41", "95", "62",
                                       "87", "39", "53", "78", "46", "91", "67"};
