@@ -281,6 +281,16 @@ static void drop_repeats(struct edit *edit)
     }
 }
 
+/* "Tom  Inc.": models write two blanks where a source has one. */
+static void drop_blanks(struct edit *edit)
+{
+    if (memmem(edit->source, edit->n_source, "  ", 2))
+        return;
+    for (size_t at = 1; at < edit->n_target; at++)
+        if (edit->target[at] == ' ' && edit->target[at - 1] == ' ')
+            drop(edit, at, at + 1);
+}
+
 /* ---- names ---- */
 
 /* iPhone, macOS, YouTube: with a capital within. */
@@ -648,6 +658,7 @@ static enum mt_status edit_sentence(struct edit *edit, struct mt_error *err)
     for (size_t i = 0; i < edit->n_target; i++)
         edit->map[i] = 0;
     drop_repeats(edit);
+    drop_blanks(edit);
     size_t n_mark = edit->is_unfinished ? 0 : settle_final_mark(edit);
     enum first_letter first = find_first_letter(edit);
     if (mt_is_in_capitals(edit->source, edit->n_source)) {

@@ -98,8 +98,11 @@ static size_t operand_end(const struct mt_codes_finder *finder, size_t at, size_
     bool is_number = n_digits > 0 && n_letters <= 3 && mt_codes_digit_at(finder, from);
     bool is_name = n_letters == 1 || ((n_digits > 0 || is_power) && n_letters <= 3) ||
                    (has_mark && n_letters < 12);
+    bool is_verb = at - from == 2 && (memcmp(finder->text + from, "is", 2) == 0 ||
+                                      memcmp(finder->text + from, "be", 2) == 0); /* is > 50 */
     *kind = is_number                                        ? NUMBER_OPERAND
             : is_name                                        ? OPERAND
+            : is_verb                                        ? NO_OPERAND
             : n_letters == 2 || (n_letters == 3 && !n_small) ? SHORT_NAME
                                                              : NO_OPERAND;
     return n_letters + n_digits > 0 ? at : begin;

@@ -108,7 +108,11 @@ static size_t take_currency(struct mt_codes_finder *finder, size_t i)
                   (is_currency_code(finder, second) &&
                    (is_number(finder, first) || (first->has_digit && !first->has_letter)));
     size_t begin = first->begin;
-    return is_one && mt_codes_claim_amount(finder, begin, second->core_end) ? 2 : 0;
+    if (!is_one || !mt_codes_claim_amount(finder, begin, second->core_end))
+        return 0;
+    mt_codes_change(finder, finder->n - 1,
+                    MT_CODE_WORD); /* to a bare number models add years or hours */
+    return 2;
 }
 
 /* EUR/USD */

@@ -75,6 +75,20 @@ static size_t next_word(const struct mt_numbers_text *text, size_t at)
     return text->length;
 }
 
+/* In scripts without blanks behind the number and a particle: 11:15に午後. */
+static enum half half_behind_particle(const struct mt_numbers_text *text, struct mt_range *at)
+{
+    size_t length, next;
+    if (at->end == text->length ||
+        u_charType((UChar32)mt_utf8_decode(text->bytes + at->end)) != U_OTHER_LETTER)
+        return NOT_SAID;
+    next = at->end + mt_utf8_length((unsigned char)text->bytes[at->end]);
+    enum half half = half_at(text, next, &length);
+    if (half)
+        at->end = next + length;
+    return half;
+}
+
 static enum half half_behind(const struct mt_numbers_text *text, struct mt_range *at)
 {
     size_t length, n_words = 0, word = mt_number_skip_joints(text, at->end);
@@ -106,6 +120,8 @@ static bool is_time(const struct mt_number_side *side, const struct mt_number *n
     out->half = half_before(side->text, &out->at);
     if (!out->half)
         out->half = half_behind(side->text, &out->at);
+    if (!out->half)
+        out->half = half_behind_particle(side->text, &out->at);
     out->is_said = out->half != NOT_SAID;
     if (hour > 12)
         out->half = hour == 24 ? MORNING : AFTERNOON;

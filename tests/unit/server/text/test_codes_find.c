@@ -104,9 +104,11 @@ static void show(const struct mt_coded_segment *segment, struct mt_text *out)
             continue; /* the reader's */
         ck_assert_uint_lt(code->at.begin, code->at.end);
         bool is_plain = code->form == MT_CODE_AS_IT_IS;
-        char kind = is_plain ? kinds[code->kind] : forms[code->form];
-        mt_text_appendf(out, "%s%c[%.*s]", out->length > 0 ? " " : "",
-                        !is_plain && code->kind == MT_CODE_NUMBER ? 'n' : kind,
+        char kind = is_plain                       ? kinds[code->kind]
+                    : code->kind == MT_CODE_NUMBER ? 'n'
+                    : code->kind == MT_CODE_WORD   ? 'w'
+                                                   : forms[code->form];
+        mt_text_appendf(out, "%s%c[%.*s]", out->length > 0 ? " " : "", kind,
                         (int)(code->at.end - code->at.begin),
                         segment->words.bytes + code->at.begin);
     }

@@ -168,6 +168,8 @@ static const struct {
     {{"en", "ja", "It opens at 6 a.m.", "午後6時に開きます。"}, "6 a.m / 午後6"},
     {{"en", "ja", "at 12:30 p.m.", "午前12時30分"}, "12:30 p.m / 午前12"},
     {{"en", "ja", "8 a.m. to 5 p.m.", "午後8時から午前5時"}, "8 a.m 5 p.m / 午後8 午前5"},
+    {{"en", "ja", "We meet at 11:15 a.m.", "11:15に午後に会いましょう。"},
+     "11:15 a.m / 11:15に午後"},
     {{"en", "de", "at 3 in the afternoon", "um 3 Uhr morgens"},
      "3 in the afternoon / 3 Uhr morgens"},
     {{"en", "fr", "at 7 a.m.", "à 7 heures du soir"}, "7 a.m / 7 heures du soir"},

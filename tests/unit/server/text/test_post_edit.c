@@ -133,6 +133,9 @@ static const struct {
     {"\"Who goes?\" he said.", "« Qui va ? Il a dit.", "« Qui va ? » Il a dit."},
     {"“No!” “Yes!” she said.", "« Non ! Oui ! dit-elle.", "« Non ! Oui ! dit-elle."},
     {"He said, “I go.”", "Il a dit, « Je vais, moi.", "Il a dit, « Je vais, moi."},
+    /* blanks from nowhere */
+    {"Tom Inc. is here", "Tom  Inc. da", "Tom Inc. da"},
+    {"Tom  Inc. is here", "Tom  Inc. da", "Tom  Inc. da"},
     /* what stood behind a colon */
     {"Wi-Fi: on", "Wi-Fi :", "Wi-Fi: on"},
     {"Name: Tom:", "Name: Tom:", "Name: Tom:"},
