@@ -86,6 +86,7 @@ static enum mt_status start_worker(struct mt_engine *engine, size_t index, struc
 {
     struct mt_engine_worker *worker = &engine->workers[index];
     worker->engine = engine;
+    worker->holes_ns = INT64_MAX;
     worker->index = index;
     enum mt_status status = mt_team_create(team_size(engine, index), &worker->team, err);
     if (status)

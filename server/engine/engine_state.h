@@ -99,7 +99,9 @@ struct mt_engine_worker {
     pthread_cond_t work;          /* something of what it waits for may have come */
     struct mt_engine_places busy; /* the first is stepped next */
     struct mt_engine_places warm; /* the first has been idle longest */
-    struct mt_batch_stats total;  /* of all lanes, also of those that are gone */
+    int64_t holes_ns;            /* when it looks for memory to give back again; INT64_MAX: never */
+    unsigned n_looks;            /* for it, since it had work */
+    struct mt_batch_stats total; /* of all lanes, also of those that are gone */
 };
 
 struct mt_engine {

@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 
+/* How often memory is given back while nobody asks for anything. */
+#define MOST_LOOKS 4
+
 /* --- the end of sentences and jobs; all with the mutex held --- */
 
 /* Workers deliver what they ended themselves; another thread that ends a job wakes one. */
@@ -497,7 +500,7 @@ static void sleep_until_work(struct mt_engine_worker *worker)
     worker->is_idle = true;
     const struct mt_engine_place *warm = worker->warm.first;
     (void)mt_engine_wait(engine, &worker->work,
-                         warm ? warm->idle_since_ns + engine->idle_ns : INT64_MAX);
+                         warm ? warm->idle_since_ns + engine->idle_ns : worker->holes_ns);
     worker->is_idle = false;
 }
 
@@ -530,16 +533,20 @@ static void run_errand(struct mt_engine_worker *worker)
 /*
  * Requests leave holes in the heaps, which glibc keeps: one of thousands of sentences leaves a
  * gigabyte. That much takes a tenth of a second, in which others wait for memory, so everybody
- * rests before. Lets go of the mutex meanwhile.
+ * rests before. A reply may still be put together then, by threads that the engine does not know: so
+ * it is done again, each time after four times as long. Lets go of the mutex meanwhile.
  */
 static void give_holes_back(struct mt_engine_worker *worker)
 {
     struct mt_engine *engine = worker->engine;
+    worker->holes_ns = INT64_MAX;
     if (worker->warm.first || count_idle(engine, engine->n_workers) + 1 < engine->n_workers)
         return;
     pthread_mutex_unlock(&engine->mutex);
     malloc_trim(0);
     pthread_mutex_lock(&engine->mutex);
+    if (++worker->n_looks < MOST_LOOKS)
+        worker->holes_ns = mt_now_ns() + (engine->idle_ns << (2 * worker->n_looks));
 }
 
 /* False: the engine stops, and nothing is left to do. */
@@ -549,11 +556,15 @@ static bool wait_for_work(struct mt_engine_worker *worker)
     while (!has_work(worker)) {
         if (engine->is_stopping)
             return false;
-        if (trim(worker, mt_now_ns()))
+        int64_t now = mt_now_ns();
+        if (trim(worker, now))
+            give_holes_back(worker);
+        else if (!worker->warm.first && now >= worker->holes_ns)
             give_holes_back(worker);
         else
             sleep_until_work(worker);
     }
+    worker->n_looks = 0;
     return true;
 }
 
