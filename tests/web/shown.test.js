@@ -189,7 +189,7 @@ describe("directions and lengths", () => {
                 return ends.filter((all) => all.length !== 8 || !isNear(all[0], all[1], "Source") || !isNear(all[6], all[7], "Translation"));
             });
             assert.deepEqual(broken, []);
-            await page.fill("#source-text", "Donaudampfschiff".repeat(20)); // one word that fits nowhere
+            await page.fill("#source-text", `Donau${"dampfschiff".repeat(30)}`); // one word that fits nowhere
             await eventually(async () => assert.match(await page.locator(".words").first().textContent(), /^Donau/));
             await visit.linked();
             assert.equal(await page.$eval("#links", (box) => box.scrollWidth - box.clientWidth), 0);
