@@ -384,7 +384,7 @@ PLACEHOLDER = re.compile(r"%\([^)\s]*\)[a-z]|%(?:\d+\$)?[-+0#]*[\d.]*l*(?:[sSdiu
 # Those that will be a whole number, as server/text/placeholders.c knows them.
 COUNT = re.compile(r"%(?:\d+\$|\([^)]*\))?[-+0#\d.]*[hlLqjzt]*[diun]|[%$]?\{\{? *(?:n|num|count|number) *\}?\}", re.IGNORECASE)
 # Those that the server puts in the place of one; it never uses one that the text has.
-STAND_INS = "Tom Maria Boston Mary Paul Anna Peter Laura John Julia Max Berlin London Ken Bob".split()
+STAND_INS = "Maria Anna Julia Laura Paul Peter Berlin Max Bob Ken Boston Tom London John Mary".split()
 STAND_IN_NUMBERS = "17 34 58 26 73 41 95 62 87 39 53 78 46 91 67".split()
 
 
