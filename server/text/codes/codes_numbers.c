@@ -98,6 +98,18 @@ static bool is_currency_code(const struct mt_codes_finder *finder, const struct 
     return ucurr_isAvailable(name, long_ago, long_ago * 2, &code) && U_SUCCESS(code);
 }
 
+/* What counts: 2.5 % and 2.5 million are no versions, and in USD 1.5 million the number is one. */
+static bool is_counted(const struct mt_codes_finder *finder, const struct mt_codes_item *number,
+                       const struct mt_codes_item *next)
+{
+    static const char *const counted[] = {"%",         "percent",    "per",      "million",
+                                          "billion",   "points",     "trillion", "Prozent",
+                                          "Millionen", "Milliarden", NULL};
+    return number->core_end < number->end
+               ? mt_codes_char(finder, number->core_end) == '%'
+               : next->taken == MT_FREE && is_text(finder, next, counted);
+}
+
 /* 5 USD, EUR 20. */
 static size_t take_currency(struct mt_codes_finder *finder, size_t i)
 {
@@ -110,8 +122,9 @@ static size_t take_currency(struct mt_codes_finder *finder, size_t i)
     size_t begin = first->begin;
     if (!is_one || !mt_codes_claim_amount(finder, begin, second->core_end))
         return 0;
-    mt_codes_change(finder, finder->n - 1,
-                    MT_CODE_WORD); /* to a bare number models add years or hours */
+    /* To a bare number models add years or hours. */
+    if (!is_counted(finder, second, item_at(finder, i + 2)))
+        mt_codes_change(finder, finder->n - 1, MT_CODE_WORD);
     return 2;
 }
 
@@ -465,18 +478,6 @@ static bool is_acronym(const struct mt_codes_finder *finder, const struct mt_cod
         n_letters += c != '-';
     }
     return n_letters >= 2;
-}
-
-/* What counts: 2.5 % and 2.5 million are no versions. */
-static bool is_counted(const struct mt_codes_finder *finder, const struct mt_codes_item *number,
-                       const struct mt_codes_item *next)
-{
-    static const char *const counted[] = {"%",         "percent",    "per",      "million",
-                                          "billion",   "points",     "trillion", "Prozent",
-                                          "Millionen", "Milliarden", NULL};
-    return number->core_end < number->end
-               ? mt_codes_char(finder, number->core_end) == '%'
-               : next->taken == MT_FREE && is_text(finder, next, counted);
 }
 
 /* The number behind Version; USB 3.0 and CC BY-SA 4.0 with their names. */
