@@ -220,14 +220,9 @@ struct loss {
 
 static bool has_form(struct mt_term term, const char *words)
 {
-    struct mt_range form;
-    size_t length = strlen(term.target), n = strlen(words), at = 0;
     if (term.is_kept)
         return strcmp(term.target, words) == 0;
-    while (mt_term_next_form(term.target, length, &at, &form))
-        if (form.end - form.begin == n && memcmp(term.target + form.begin, words, n) == 0)
-            return true;
-    return false;
+    return mt_term_has_form(term.target, strlen(term.target), words, strlen(words));
 }
 
 static void take_back_one(void *context, size_t term, enum mt_term_outcome outcome)

@@ -121,7 +121,7 @@ MT_MUST_CHECK enum mt_status mt_passage_find_warnings(struct mt_passage *passage
 /* What became of a term. */
 enum mt_term_outcome {
     MT_TERM_LOST,    /* no word of the translation came from it */
-    MT_TERM_PUT_IN,  /* or it stays as it is */
+    MT_TERM_PUT_IN,  /* its translation stands there, or it stays as it is */
     MT_TERM_WRITTEN, /* of several forms the model wrote one, which stays */
 };
 

@@ -293,18 +293,20 @@ static bool take_term_at(struct mt_placer *placer, size_t index, size_t begin, s
     return true;
 }
 
-/* Whether target[begin, end) is one of several forms of the term. */
+static size_t length_of(struct mt_range range)
+{
+    return range.end - range.begin;
+}
+
+/* Whether target[begin, end) is one of several forms of the term. Words that stay have none: a bar in
+ * them is a sign. */
 static bool is_form(const struct mt_placer *placer, const struct mt_mark *mark, size_t begin,
                     size_t end)
 {
-    const char *forms = placer->input->marked->strings.bytes + mark->forms.begin;
-    size_t n_forms = mark->forms.end - mark->forms.begin;
-    struct mt_range form;
-    for (size_t at = 0; mt_term_next_form(forms, n_forms, &at, &form);)
-        if (form.end - form.begin < n_forms && form.end - form.begin == end - begin &&
-            memcmp(forms + form.begin, placer->input->target + begin, end - begin) == 0)
-            return true;
-    return false;
+    size_t n_forms = length_of(mark->forms);
+    return n_forms > length_of(mark->closing) &&
+           mt_term_has_form(placer->input->marked->strings.bytes + mark->forms.begin, n_forms,
+                            placer->input->target + begin, end - begin);
 }
 
 /* A sentence that is the term and nothing else becomes its translation whatever the model made of
@@ -407,13 +409,12 @@ static bool take_form(struct mt_placer *placer, size_t index, bool is_strict)
     const struct mt_mark *mark = &marked->marks[index];
     const char *word = marked->strings.bytes + mark->closing.begin;
     const char *forms = marked->strings.bytes + mark->forms.begin;
-    size_t length = mark->closing.end - mark->closing.begin;
-    size_t n_forms = mark->forms.end - mark->forms.begin;
+    size_t length = length_of(mark->closing), n_forms = length_of(mark->forms);
     struct mt_range form;
     if (n_forms == length)
         return take_copy(placer, index, word, length, is_strict);
     for (size_t at = 0; mt_term_next_form(forms, n_forms, &at, &form);)
-        if (take_copy(placer, index, forms + form.begin, form.end - form.begin, is_strict)) {
+        if (take_copy(placer, index, forms + form.begin, length_of(form), is_strict)) {
             placer->out->places[index].is_own = true;
             return true;
         }

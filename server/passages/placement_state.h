@@ -18,7 +18,7 @@ struct mt_placer_word {
     size_t n_children; /* of that parent, once counted: the marks that the source word lies in */
 };
 
-/* A run of units [first, end), and what it counts. */
+/* A run of words [first, end) of the placer's, and what it counts. */
 struct mt_placer_run {
     size_t first, end;
     double worth;

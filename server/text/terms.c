@@ -373,6 +373,15 @@ bool mt_term_next_form(const char *target, size_t length, size_t *at, struct mt_
     return true;
 }
 
+bool mt_term_has_form(const char *target, size_t length, const char *words, size_t n)
+{
+    struct mt_range form;
+    for (size_t at = 0; mt_term_next_form(target, length, &at, &form);)
+        if (form.end - form.begin == n && memcmp(target + form.begin, words, n) == 0)
+            return true;
+    return false;
+}
+
 /* ---- finding ---- */
 
 void mt_terms_search(struct mt_terms *terms, const char *text, size_t length, bool crosses_lines)

@@ -76,6 +76,9 @@ struct mt_term mt_terms_at(const struct mt_terms *terms, size_t index);
  * there is none any more. A bar divides forms where no blank and no other bar is beside it. */
 bool mt_term_next_form(const char *target, size_t length, size_t *at, struct mt_range *out);
 
+/* Whether words[0, n) is one of them. */
+bool mt_term_has_form(const char *target, size_t length, const char *words, size_t n);
+
 struct mt_term_match {
     size_t begin, end; /* length, length: nothing found */
     size_t term;

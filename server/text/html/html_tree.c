@@ -60,11 +60,12 @@ static void *allocate(void *context, size_t n_bytes)
 
 /* At nearly every tag gumbo looks through the elements that are open, and has no limit of their
  * number, so that 200,000 take half a minute. They stand in an array, the outermost first, which is
- * doubled when it is full. */
+ * doubled when it is full: one with twice as many places as may be open had too many in it. Smaller
+ * ones are also released when the page ends. */
 static void count_open(struct mt_html_tree *tree, const struct block *block)
 {
     const GumboNode *first;
-    if (!tree->output || block->n_bytes < sizeof *block + MT_HTML_MAX_DEPTH * sizeof first)
+    if (!tree->output || block->n_bytes < sizeof *block + 2 * MT_HTML_MAX_DEPTH * sizeof first)
         return;
     memcpy(&first, block + 1, sizeof first);
     tree->is_deep = first && first == tree->output->root;

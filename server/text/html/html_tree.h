@@ -12,7 +12,7 @@
 
 /* What gumbo built; its memory is given back at once. */
 struct mt_html_tree {
-    GumboOutput *output; /* known from its first byte on */
+    GumboOutput *output; /* whole once mt_html_parse has succeeded */
     char *source;        /* what it was built from, which it points into; as long as the html */
     struct {
         struct block *first, *last;
@@ -21,8 +21,8 @@ struct mt_html_tree {
     size_t last_bytes;           /* what gumbo asked for last */
     size_t n_attributes, n_open; /* attributes so far, and behind the last element */
     size_t max_attributes;       /* of all elements together */
-    bool has_many_attributes;    /* why the status is MT_LIMIT; */
-    bool is_deep;                /* where it is neither, it is n_bytes */
+    bool has_many_attributes;    /* why the status is MT_LIMIT: this, */
+    bool is_deep;                /* or more elements are open than may be, or else n_bytes */
     jmp_buf out;                 /* where to go when it ends */
     enum mt_status status;
 };

@@ -46,6 +46,19 @@ START_TEST(too_many_tags_and_too_deep_ones_are_refused)
 }
 END_TEST
 
+START_TEST(a_page_may_be_as_deep_as_is_said)
+{
+    for (size_t depth = 300; depth <= 500; depth += 20) {
+        struct mt_text html = {0};
+        repeat(&html, depth, "<div>");
+        mt_text_append_string(&html, "x");
+        repeat(&html, depth, "</div>");
+        ck_assert_msg(try(html.bytes, 1000) == MT_OK, "%zu: %s", depth, err.message);
+        mt_text_finish(&html);
+    }
+}
+END_TEST
+
 /* A tree of these would take gumbo minutes: it is given up while it grows. */
 START_TEST(a_page_that_is_deep_costs_little)
 {
@@ -237,6 +250,7 @@ Suite *suite_html_limits(void)
     TCase *tcase = tcase_create("html_limits");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, too_many_tags_and_too_deep_ones_are_refused);
+    tcase_add_test(tcase, a_page_may_be_as_deep_as_is_said);
     tcase_add_test(tcase, a_page_that_is_deep_costs_little);
     tcase_add_test(tcase, markup_that_explodes_is_refused);
     tcase_add_test(tcase, too_many_attributes_are_refused);
