@@ -3,14 +3,14 @@
  * (database_sqlite.c). Statements are written in what SQLite and PostgreSQL both understand, with
  * values in the places $1, $2, ...
  *
- *   open -> do(work) ... -> close
+ *   open -> do(work), read(work) ... -> close
  *              '- run, run, ...: all of what they write is kept, or nothing
  *
  * Errors, of all of them: MT_BUSY where the database cannot be used now (its disk is full, another
  * process holds it for too long), MT_FORMAT where it is damaged, MT_IO for the rest, MT_MEMORY.
  *
- * Thread-safety: open and close one thread at a time; do is safe, and one transaction follows the
- * other.
+ * Thread-safety: open and close one thread at a time; do and read are safe, and of each of the two one
+ * transaction follows the other.
  */
 #ifndef MT_SERVER_DATA_DATABASE_H
 #define MT_SERVER_DATA_DATABASE_H
@@ -53,6 +53,11 @@ typedef enum mt_status mt_database_work(struct mt_connection *connection, void *
                                         struct mt_error *err);
 MT_MUST_CHECK enum mt_status mt_database_do(struct mt_database *database, mt_database_work *work,
                                             void *context, struct mt_error *err);
+
+/* The same for work that only reads: it sees one state of the database, and does not wait for those
+ * who write. */
+MT_MUST_CHECK enum mt_status mt_database_read(struct mt_database *database, mt_database_work *work,
+                                              void *context, struct mt_error *err);
 
 /* For each row that a statement gives, with its columns; another result than MT_OK ends them. */
 typedef enum mt_status mt_database_row(void *context, const struct mt_value *columns,

@@ -21,6 +21,8 @@
 #define BUSY_MS 1000
 #define MAX_COLUMNS 16
 #define SMALL_BYTES (64 << 20)
+#define BEGIN_WRITING "BEGIN IMMEDIATE"
+#define BEGIN_READING "BEGIN"
 /* What others wrote is nobody's business but the daemon's. */
 #define PRIVATE_MODE 0600
 
@@ -30,11 +32,17 @@ struct mt_connection {
     int code;        /* of the last failure */
 };
 
+/* Who writes and who reads have a connection each: in SQLite's journal (WAL) a reader sees what was
+ * last kept, whatever is being written. */
+struct side {
+    pthread_mutex_t mutex; /* held for a transaction; the writer's is taken before the reader's */
+    struct mt_connection connection;
+};
+
 struct mt_database {
-    pthread_mutex_t mutex; /* held for a transaction */
     char *path;
     int64_t max_bytes;
-    struct mt_connection connection;
+    struct side writer, reader; /* the reader's connection is opened when it is first used */
 };
 
 /* ---- errors ---- */
@@ -148,10 +156,10 @@ static enum mt_status run_plain(struct mt_connection *connection, const char *sq
 
 /* ---- opening ---- */
 
-static enum mt_status transact(struct mt_connection *connection, mt_database_work *work,
-                               void *context, struct mt_error *err)
+static enum mt_status transact(struct mt_connection *connection, const char *begin,
+                               mt_database_work *work, void *context, struct mt_error *err)
 {
-    enum mt_status status = run_plain(connection, "BEGIN IMMEDIATE", err);
+    enum mt_status status = run_plain(connection, begin, err);
     if (status)
         return status;
     status = work(connection, context, err);
@@ -184,7 +192,7 @@ static bool is_to_be_checked(const struct mt_database *database)
 /* Tables that are there and cannot be read, or not made although they are missing, are damaged. */
 static enum mt_status bring_up(struct mt_connection *connection, struct mt_error *err)
 {
-    enum mt_status status = transact(connection, mt_schema_bring_up, NULL, err);
+    enum mt_status status = transact(connection, BEGIN_WRITING, mt_schema_bring_up, NULL, err);
     connection->is_damaged |= status && (connection->code & 0xff) == SQLITE_ERROR;
     return status;
 }
@@ -193,7 +201,7 @@ static enum mt_status configure(struct mt_database *database, struct mt_error *e
 {
     static const char *const pragmas[] = {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL",
                                           "PRAGMA foreign_keys = ON"};
-    struct mt_connection *connection = &database->connection;
+    struct mt_connection *connection = &database->writer.connection;
     char limit[64];
     sqlite3_busy_timeout(connection->handle, BUSY_MS);
     sqlite3_extended_result_codes(connection->handle, 1);
@@ -218,20 +226,41 @@ static void close_connection(struct mt_connection *connection)
     *connection = (struct mt_connection){.is_damaged = connection->is_damaged};
 }
 
-static enum mt_status open_connection(struct mt_database *database, struct mt_error *err)
+static enum mt_status open_handle(const struct mt_database *database,
+                                  struct mt_connection *connection, struct mt_error *err)
 {
+    connection->is_damaged = false;
+    int code = sqlite3_open_v2(database->path, &connection->handle,
+                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    return code == SQLITE_OK ? MT_OK : fail(connection, code, err);
+}
+
+static enum mt_status open_writer(struct mt_database *database, struct mt_error *err)
+{
+    struct mt_connection *connection = &database->writer.connection;
     /* SQLite gives its other files the same mode. */
-    database->connection.is_damaged = false;
     int fd = open(database->path, O_RDWR | O_CREAT | O_CLOEXEC, PRIVATE_MODE);
     if (fd < 0)
         return mt_fail(err, MT_IO, "%s: %s", database->path, strerror(errno));
     close(fd);
-    int code = sqlite3_open_v2(database->path, &database->connection.handle,
-                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-    enum mt_status status =
-        code == SQLITE_OK ? configure(database, err) : fail(&database->connection, code, err);
+    enum mt_status status = open_handle(database, connection, err);
+    if (!status)
+        status = configure(database, err);
     if (status)
-        close_connection(&database->connection);
+        close_connection(connection);
+    return status;
+}
+
+static enum mt_status open_reader(struct mt_database *database, struct mt_error *err)
+{
+    struct mt_connection *connection = &database->reader.connection;
+    enum mt_status status = open_handle(database, connection, err);
+    if (!status) {
+        sqlite3_busy_timeout(connection->handle, BUSY_MS);
+        status = run_plain(connection, "PRAGMA query_only = ON", err);
+    }
+    if (status)
+        close_connection(connection);
     return status;
 }
 
@@ -267,7 +296,7 @@ static enum mt_status begin_anew(struct mt_database *database, struct mt_error *
     char reason[MT_ERROR_BYTES];
     snprintf(reason, sizeof reason, "%s", err->message);
     enum mt_status status = set_aside(database, reason, err);
-    return status ? status : open_connection(database, err);
+    return status ? status : open_writer(database, err);
 }
 
 static enum mt_status find_file(const struct mt_database_options *options,
@@ -287,12 +316,13 @@ enum mt_status mt_database_open(const struct mt_database_options *options, struc
     struct mt_database *database = calloc(1, sizeof *database);
     if (!database)
         return mt_fail_memory(err, sizeof *database, "the database");
-    pthread_mutex_init(&database->mutex, NULL);
+    pthread_mutex_init(&database->writer.mutex, NULL);
+    pthread_mutex_init(&database->reader.mutex, NULL);
     database->max_bytes = options->max_bytes;
     enum mt_status status = find_file(options, database, err);
     if (!status)
-        status = open_connection(database, err);
-    if (status && database->connection.is_damaged)
+        status = open_writer(database, err);
+    if (status && database->writer.connection.is_damaged)
         status = begin_anew(database, err);
     if (status) {
         mt_database_close(database);
@@ -306,29 +336,65 @@ void mt_database_close(struct mt_database *database)
 {
     if (!database)
         return;
-    close_connection(&database->connection);
-    pthread_mutex_destroy(&database->mutex);
+    close_connection(&database->reader.connection);
+    close_connection(&database->writer.connection);
+    pthread_mutex_destroy(&database->reader.mutex);
+    pthread_mutex_destroy(&database->writer.mutex);
     free(database->path);
     free(database);
+}
+
+/* With both mutexes. */
+static enum mt_status replace_damaged(struct mt_database *database, struct mt_error *err)
+{
+    close_connection(&database->reader.connection);
+    close_connection(&database->writer.connection);
+    enum mt_status status = begin_anew(database, err);
+    return status ? status
+                  : mt_fail(err, MT_BUSY,
+                            "the database was damaged; it has been set aside, and a new one begun");
 }
 
 enum mt_status mt_database_do(struct mt_database *database, mt_database_work *work, void *context,
                               struct mt_error *err)
 {
+    struct side *writer = &database->writer;
     enum mt_status status = MT_OK;
-    pthread_mutex_lock(&database->mutex);
-    if (!database->connection.handle)
-        status = open_connection(database, err);
+    pthread_mutex_lock(&writer->mutex);
+    if (!writer->connection.handle)
+        status = open_writer(database, err);
     if (!status)
-        status = transact(&database->connection, work, context, err);
-    if (status && database->connection.is_damaged) {
-        close_connection(&database->connection);
-        status = begin_anew(database, err);
-        if (!status)
-            status =
-                mt_fail(err, MT_BUSY,
-                        "the database was damaged; it has been set aside, and a new one begun");
+        status = transact(&writer->connection, BEGIN_WRITING, work, context, err);
+    if (status && writer->connection.is_damaged) {
+        pthread_mutex_lock(&database->reader.mutex);
+        status = replace_damaged(database, err);
+        pthread_mutex_unlock(&database->reader.mutex);
     }
-    pthread_mutex_unlock(&database->mutex);
+    pthread_mutex_unlock(&writer->mutex);
+    return status;
+}
+
+enum mt_status mt_database_read(struct mt_database *database, mt_database_work *work, void *context,
+                                struct mt_error *err)
+{
+    struct side *reader = &database->reader;
+    enum mt_status status = MT_OK;
+    pthread_mutex_lock(&reader->mutex);
+    if (!reader->connection.handle)
+        status = open_reader(database, err);
+    if (!status)
+        status = transact(&reader->connection, BEGIN_READING, work, context, err);
+    bool is_damaged = status && reader->connection.is_damaged;
+    pthread_mutex_unlock(&reader->mutex);
+    if (!is_damaged)
+        return status;
+    pthread_mutex_lock(&database->writer.mutex);
+    pthread_mutex_lock(&reader->mutex);
+    /* Unless another thread has replaced it. */
+    if (reader->connection.is_damaged)
+        status = replace_damaged(database, err);
+    reader->connection.is_damaged = false;
+    pthread_mutex_unlock(&reader->mutex);
+    pthread_mutex_unlock(&database->writer.mutex);
     return status;
 }

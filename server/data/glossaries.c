@@ -393,7 +393,7 @@ enum mt_status mt_glossaries_visit(struct mt_glossaries *glossaries,
                                    mt_glossary_visit *visit, void *context, struct mt_error *err)
 {
     struct visiting visiting = {.question = question, .visit = visit, .context = context};
-    enum mt_status status = mt_database_do(glossaries->database, visit_rows, &visiting, err);
+    enum mt_status status = mt_database_read(glossaries->database, visit_rows, &visiting, err);
     if (status || !question->id || visiting.n_rows > 0)
         return status;
     /* Is it the glossary that is missing, or the dictionary? */
@@ -501,7 +501,7 @@ enum mt_status mt_glossaries_terms(struct mt_glossaries *glossaries, const char 
     struct finding finding = {
         .glossaries = glossaries, .owner = owner, .id = id, .source = source, .target = target};
     pthread_mutex_lock(&glossaries->mutex);
-    enum mt_status status = mt_database_do(glossaries->database, find_terms, &finding, err);
+    enum mt_status status = mt_database_read(glossaries->database, find_terms, &finding, err);
     if (!status && finding.found) {
         MT_LIST_REMOVE(&glossaries->ready, finding.found);
         MT_LIST_PREPEND(&glossaries->ready, finding.found);

@@ -147,6 +147,45 @@ START_TEST(one_that_others_hold_is_waited_for_and_then_busy)
 END_TEST
 
 /* What is damaged while it is open is set aside when that is noticed. */
+/* Within a transaction that has written and is not kept yet. */
+static enum mt_status read_beside(struct mt_connection *connection, void *context,
+                                  struct mt_error *error)
+{
+    enum mt_status good = MT_OK;
+    size_t n = 0;
+    ck_assert_int_eq(write_row(connection, &good, error), MT_OK);
+    ck_assert_int_eq(mt_database_read(database, count_rows, &n, error), MT_OK);
+    ck_assert_uint_eq(n, 2);
+    return MT_OK;
+}
+
+START_TEST(who_reads_sees_what_was_kept_and_does_not_wait)
+{
+    enum mt_status good = MT_OK;
+    size_t n = 0;
+    ck_assert_int_eq(mt_database_do(database, write_row, &good, &err), MT_OK);
+    ck_assert_int_eq(mt_database_do(database, read_beside, NULL, &err), MT_OK);
+    ck_assert_int_eq(mt_database_read(database, count_rows, &n, &err), MT_OK);
+    ck_assert_uint_eq(n, 4);
+}
+END_TEST
+
+static enum mt_status insert_row(struct mt_connection *connection, void *context,
+                                 struct mt_error *error)
+{
+    return mt_database_run(connection, "INSERT INTO test VALUES ('', '', 1)", NULL, 0, NULL, NULL,
+                           NULL, error);
+}
+
+START_TEST(who_reads_writes_nothing)
+{
+    enum mt_status good = MT_OK;
+    ck_assert_int_eq(mt_database_do(database, write_row, &good, &err), MT_OK);
+    ck_assert_int_ne(mt_database_read(database, insert_row, NULL, &err), MT_OK);
+    ck_assert_uint_eq(n_rows(), 2);
+}
+END_TEST
+
 START_TEST(a_damaged_one_is_set_aside_at_work)
 {
     enum mt_status good = MT_OK;
@@ -162,6 +201,23 @@ START_TEST(a_damaged_one_is_set_aside_at_work)
 }
 END_TEST
 
+START_TEST(a_damaged_one_is_set_aside_when_it_is_read)
+{
+    enum mt_status good = MT_OK;
+    size_t n = 0;
+    ck_assert_int_eq(mt_database_do(database, write_row, &good, &err), MT_OK);
+    run_elsewhere("PRAGMA writable_schema = ON; "
+                  "UPDATE sqlite_schema SET sql = 'nonsense' WHERE name = 'test'");
+    mt_log_set_level(MT_LOG_NONE);
+    ck_assert_int_eq(mt_database_read(database, count_rows, &n, &err), MT_BUSY);
+    ck_assert_str_eq(err.message,
+                     "the database was damaged; it has been set aside, and a new one begun");
+    ck_assert_int_eq(mt_database_do(database, write_row, &good, &err), MT_OK);
+    ck_assert_int_eq(mt_database_read(database, count_rows, &n, &err), MT_OK);
+    ck_assert_uint_eq(n, 2);
+}
+END_TEST
+
 Suite *suite_database(void)
 {
     Suite *suite = suite_create("database");
@@ -171,7 +227,10 @@ Suite *suite_database(void)
     tcase_add_test(tcase, a_wrong_statement_is_an_error);
     tcase_add_test(tcase, a_newer_programs_database_is_left_alone);
     tcase_add_test(tcase, one_that_others_hold_is_waited_for_and_then_busy);
+    tcase_add_test(tcase, who_reads_sees_what_was_kept_and_does_not_wait);
+    tcase_add_test(tcase, who_reads_writes_nothing);
     tcase_add_test(tcase, a_damaged_one_is_set_aside_at_work);
+    tcase_add_test(tcase, a_damaged_one_is_set_aside_when_it_is_read);
     suite_add_tcase(suite, tcase);
     return suite;
 }
