@@ -384,7 +384,8 @@ static struct stretch without_ends(const struct maker *maker, const struct stret
     for (;;) {
         size_t limit =
             inner.first < inner.end ? code_at(maker, inner.end - 1)->at.end : inner.words.begin;
-        inner.words.end = mt_range_trim(words, limit, inner.words.end).end;
+        struct mt_range last = mt_range_trim(words, limit, inner.words.end);
+        inner.words.end = last.begin < last.end ? last.end : limit;
         if (inner.words.end > limit || inner.first == inner.end ||
             !is_loose(maker, inner.end - 1, cell))
             break;

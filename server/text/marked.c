@@ -102,6 +102,27 @@ static void give_back_blank(struct mt_marked *marked)
     }
 }
 
+/* Part of the word before it, or seen by nobody: what the model reads has it no more. */
+static bool is_within_word(uint32_t code_point)
+{
+    return u_getCombiningClass((UChar32)code_point) != 0 ||
+           u_hasBinaryProperty((UChar32)code_point, UCHAR_DEFAULT_IGNORABLE_CODE_POINT) ||
+           (u_charType((UChar32)code_point) == U_CONTROL_CHAR && !mt_is_space(code_point));
+}
+
+static bool begins_word(const char *bytes)
+{
+    uint32_t first = mt_utf8_decode(bytes);
+    return mt_is_word_char(first) || is_within_word(first);
+}
+
+/* 's and 'em: with a letter before it, it would be part of that word. */
+static bool begins_short_form(const char *bytes)
+{
+    size_t n = mt_utf8_length((unsigned char)*bytes);
+    return (*bytes == '\'' || mt_utf8_decode(bytes) == 0x2019) && begins_word(bytes + n);
+}
+
 static bool begins_line(const struct mt_text *text)
 {
     return text->length == 0 || text->bytes[text->length - 1] == '\n';
@@ -117,19 +138,11 @@ static size_t settle_points(struct mt_marked *marked, const char *bytes)
         if (marked->n_anchors > 0 &&
             marked->anchors[marked->n_anchors - 1].text == marked->text.length)
             marked->anchors[marked->n_anchors - 1].source++;
-    } else if (mt_is_word_char(mt_utf8_decode(bytes))) {
+    } else if (begins_word(bytes) || begins_short_form(bytes)) {
         give_back_blank(marked);
     }
     marked->pending = MT_NO_MARK;
     return n_left_out;
-}
-
-/* Part of the word before it, or seen by nobody: what the model reads has it no more. */
-static bool is_within_word(uint32_t code_point)
-{
-    return u_getCombiningClass((UChar32)code_point) != 0 ||
-           u_hasBinaryProperty((UChar32)code_point, UCHAR_DEFAULT_IGNORABLE_CODE_POINT) ||
-           (u_charType((UChar32)code_point) == U_CONTROL_CHAR && !mt_is_space(code_point));
 }
 
 static bool ends_in_word(const struct mt_text *text)
@@ -143,12 +156,6 @@ static bool ends_in_word(const struct mt_text *text)
             break;
     }
     return mt_is_word_char(last);
-}
-
-static bool begins_word(const char *bytes)
-{
-    uint32_t first = mt_utf8_decode(bytes);
-    return mt_is_word_char(first) || is_within_word(first);
 }
 
 /* Between a word that stands in for something and one that touches it: together they would be a third

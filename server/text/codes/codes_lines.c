@@ -247,7 +247,7 @@ static size_t before_blank(const struct mt_codes_finder *finder, const struct li
     return n;
 }
 
-/* - * + • – and the like; before a letter without a blank, a speaker's dash. */
+/* - * + • – and the like, also alone in a line; before a letter without a blank, a speaker's dash. */
 static size_t match_bullet(const struct mt_codes_finder *finder, const struct line *line)
 {
     static const uint32_t bullets[] = {'-',    '*',    '+',    0x2022, 0x2013, 0x2014,
@@ -259,7 +259,7 @@ static size_t match_bullet(const struct mt_codes_finder *finder, const struct li
         size_t n = mt_codes_next(finder, line->begin) - line->begin;
         if (c != bullets[i])
             continue;
-        if (before_blank(finder, line, n))
+        if (line->begin + n == line->end || before_blank(finder, line, n))
             return n;
         uint32_t behind = mt_codes_at(finder, line->begin + n);
         bool is_dash = c == '-' || (c >= 0x2010 && c <= 0x2015);

@@ -496,6 +496,8 @@ static struct syntax match_variable(const struct mt_codes_finder *finder, size_t
         return nothing;
     while (mt_codes_is_name_char(mt_codes_char(finder, at)))
         at++;
+    if (is_word_at(finder, at))
+        return nothing;
     if (at > begin + 1)
         at = members_end(finder, at);
     if (at > begin + 1 && mt_codes_char(finder, at) == '(') {

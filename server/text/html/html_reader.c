@@ -179,13 +179,15 @@ static void add_word(struct reader *reader, const struct mt_html_piece *piece)
 
 /* ---- formulas ---- */
 
-/* Where the word at the end of the words begins in them, if it stands so in the source right before
- * `end`, too. */
+/* Where the word at the end of the words begins in them, behind all codes, if it stands so at the end
+ * of the source's text, too. */
 static size_t find_word(const struct reader *reader, struct mt_range text)
 {
-    const struct mt_text *words = &reader->segment->words;
+    const struct mt_coded_segment *segment = reader->segment;
+    const struct mt_text *words = &segment->words;
     size_t begin = words->length;
-    while (begin > 0) {
+    size_t limit = segment->n > 0 ? segment->codes[segment->n - 1].at.end : 0;
+    while (begin > limit) {
         size_t before = mt_previous_char(words->bytes, begin);
         if (!mt_is_word_char(mt_utf8_decode(words->bytes + before)))
             break;
@@ -229,8 +231,7 @@ static size_t add_formula(struct reader *reader, size_t first)
                       mt_is_word_char(pieces->items[behind].ends.first);
     size_t begin =
         is_between ? find_word(reader, pieces->items[first - 1].range) : segment->words.length;
-    size_t last_code = segment->n > 0 ? segment->codes[segment->n - 1].at.end : 0;
-    if (begin == segment->words.length || (segment->n > 0 && last_code > begin))
+    if (begin == segment->words.length)
         return first;
     struct mt_code code = {.kind = MT_CODE_WORD, .at = {begin, 0}, .mate = MT_NO_MATE};
     code.bytes.begin = pieces->items[first].range.begin - (segment->words.length - begin);

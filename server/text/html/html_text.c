@@ -62,12 +62,14 @@ static size_t entity_length(const char *source, size_t at, size_t end, bool with
     return next < end && source[next] == ';' ? next + 1 - at : 0;
 }
 
-/* Whether the texts may go on with these. */
+/* Whether the texts may go on with these: behind the last letter with tags that the parser passed over. */
 static bool is_in_step(const struct mt_html_walk *walk, size_t at, const char *decoded)
 {
-    if (at >= walk->end || decoded >= walk->decoded_end)
+    if (at >= walk->end || decoded > walk->decoded_end)
         return at == walk->end && decoded == walk->decoded_end;
     char c = walk->source[at];
+    if (decoded == walk->decoded_end)
+        return c == '<';
     return c == '&' || c == '<' || c == *decoded || (c == '\r' && *decoded == '\n');
 }
 

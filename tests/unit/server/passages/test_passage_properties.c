@@ -129,6 +129,40 @@ START_TEST(every_text_comes_back_whole)
 }
 END_TEST
 
+/* ---- texts that once failed ---- */
+
+/* The smallest parts of them. */
+static const struct {
+    struct way way;
+    const char *text;
+} mended[] = {
+    {{AWKWARD_PLAIN, MT_SPLIT_OFF, false}, "—Übung \n- "},
+    {{AWKWARD_PLAIN, MT_SPLIT_OFF, false}, "—Übung【Test】\n- "},
+    {{AWKWARD_HTML, MT_SPLIT_ON, false}, "'house'<pre>a  b</pre>&x;‘&x;"},
+    {{AWKWARD_HTML, MT_SPLIT_OFF, false}, "Übung&</font>"},
+    {{AWKWARD_HTML, MT_SPLIT_OFF, false}, "H<sub>2</sub>O<i>it</i>H<sub>2</sub>O"},
+    {{AWKWARD_SRT, MT_SPLIT_OFF, false}, "$VARcafe\u0301<Übung"},
+    {{AWKWARD_SRT, MT_SPLIT_ON, false}, "ano no no 👍🏽’na<i>me</i>"},
+    {{AWKWARD_VTT, MT_SPLIT_OFF, false}, "no no no ✓\u00ADthat that"},
+};
+
+START_TEST(texts_that_once_failed_come_back_whole)
+{
+    struct mt_text text = {0};
+    const struct way *way = &mended[_i].way;
+    mt_text_append_string(&text, mended[_i].text);
+    for (size_t k = 0; k < sizeof properties / sizeof *properties; k++) {
+        fake_answer_with(properties[k].answer);
+        struct mt_text out = translate(way, &text);
+        const char *reason = properties[k].check(way, &text, &out);
+        ck_assert_msg(!reason, "%s: [%s] -> [%s] %s", properties[k].name, text.bytes, out.bytes,
+                      reason);
+        mt_text_finish(&out);
+    }
+    mt_text_finish(&text);
+}
+END_TEST
+
 /* ---- real pages ---- */
 
 /* Our own, or all of a directory (tests/tools/real_pages.py). */
@@ -317,6 +351,8 @@ Suite *suite_passage_properties(void)
     tcase_add_unchecked_fixture(all, text_properties_open, text_properties_close);
     tcase_add_loop_test(all, every_text_comes_back_whole, 0,
                         (int)(sizeof properties / sizeof *properties) * AWKWARD_FORMATS);
+    tcase_add_loop_test(all, texts_that_once_failed_come_back_whole, 0,
+                        (int)(sizeof mended / sizeof *mended));
     suite_add_tcase(suite, all);
     TCase *pages = tcase_create("pages");
     tcase_set_timeout(pages, getenv("MT_TEST_PAGES") ? 3600 : 600);

@@ -105,15 +105,19 @@ static bool is_same_text(const struct mt_text *a, const struct mt_text *b)
     return a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
 }
 
-/* Signs that the model cannot read as those that it is shown for them. */
+/* Signs that the model cannot read as those that it is shown for them, and round quotation marks, which
+ * it is shown as they are and takes for straight ones. */
 static struct mt_text typewrite(const char *bytes, size_t length)
 {
     struct mt_text out = {0};
     mt_text_append(&out, "", 0);
     for (size_t at = 0, n; at < length; at += n) {
         const char *as;
+        uint32_t c = mt_utf8_decode(bytes + at);
         if (mt_reading_at(mt_model_tokenizer(model), bytes, at, length, &n, &as) == MT_READS_AS)
             mt_text_append_string(&out, as);
+        else if (c == 0x2018 || c == 0x2019)
+            mt_text_append_string(&out, "'");
         else
             mt_text_append(&out, bytes + at, n);
     }

@@ -128,6 +128,7 @@ static const struct {
     {"Some H<sub>2</sub>O, C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>.",
      "[Some {=H<sub>2</sub>O|H2O}, {=C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>|C6H12O6}.]"},
     {"CO<sub>2</sub> is", "[CO{.<sub>2</sub>} is]"},
+    {"<i>it</i>H<sub>2</sub>O", "[{+<i>}it{-</i>}{=H<sub>2</sub>O|H2O}]"},
     {"<i>H</i><sub>2</sub>O is", "[{+<i>}H{-</i>}{.<sub>2</sub>}O is]"},
     /* A list, and a sentence. */
     {"By <a>a</a><br><a>b</a>, <a>c</a> <a>d</a>, <a>e</a>, <a>f</a>, <a>g</a> and 2.",
@@ -147,6 +148,7 @@ static const struct {
      "<i>[146]</i><script>x</script>[{+<a>}Reply{-</a>} 1{.<wbr>}000{.<!-- -->}000]"},
     /* Entities, and what only looks like one. */
     {"A &amp; B &lt;", "[A & B <]"},
+    {"A &amp;</b>", "[A &]</b>"},
     {"&#65;&#x42;&#0000000000067;", "[ABC]"},
     {"a&#4294967361;b&#x100000041;c", "[a\xEF\xBF\xBD\x62\xEF\xBF\xBD\x63]"},
     {"a&#3066666666666;b&#xFFFFFFFF80000041;c", "[a\xEF\xBF\xBD\x62\xEF\xBF\xBD\x63]"},

@@ -82,10 +82,15 @@ END_TEST
 static const struct {
     const char *before, *behind, *text;
 } around_points[] = {
-    {"a ", " old house", "a old house"},   {"a ", "old house", "a old house"},
-    {"a", " old house", "a old house"},    {"a", "old house", "aold house"},
-    {"", " old house", "old house"},       {"", "old house", "old house"},
+    {"a ", " old house", "a old house"},
+    {"a ", "old house", "a old house"},
+    {"a", " old house", "a old house"},
+    {"a", "old house", "aold house"},
+    {"", " old house", "old house"},
+    {"", "old house", "old house"},
     {"a ", ", old house", "a, old house"},
+    {"a ", "'s old house", "a 's old house"},
+    {"a ", "\u00ADold house", "a \u00ADold house"},
 };
 
 START_TEST(words_behind_points_are_found_again)
