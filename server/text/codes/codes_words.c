@@ -389,15 +389,24 @@ static void take_items(struct mt_codes_finder *finder)
     }
 }
 
-/* What nobody sees is not shown to the model either. */
+/* What nobody sees, or says how a letter of ours looks, which has one look only. */
+static bool is_unseen(const struct mt_codes_finder *finder, size_t at)
+{
+    uint32_t c = mt_codes_at(finder, at), before = mt_codes_before(finder, at);
+    bool is_selector = c >= 0xFE00 && c <= 0xFE0F;
+    return finder->taken[at] == MT_FREE &&
+           (mt_codes_is_invisible(finder, c) ||
+            (is_selector && before < 0x250 && mt_codes_is_letter(before)));
+}
+
+/* It is not shown to the model either. */
 static void take_invisible(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     for (size_t i = begin, next; i < end; i = next) {
         next = mt_codes_next(finder, i);
-        if (finder->taken[i] != MT_FREE || !mt_codes_is_invisible(finder, mt_codes_at(finder, i)))
+        if (!is_unseen(finder, i))
             continue;
-        while (next < end && finder->taken[next] == MT_FREE &&
-               mt_codes_is_invisible(finder, mt_codes_at(finder, next)))
+        while (next < end && is_unseen(finder, next))
             next = mt_codes_next(finder, next);
         mt_codes_claim(finder, MT_CODE_POINT, i, next);
     }
