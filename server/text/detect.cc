@@ -189,14 +189,24 @@ static std::string hint_of(const struct text *text, const struct mt_detect_langu
     return hint;
 }
 
-// What CLD2 found by itself, or else what the letters are most often for.
+static bool is_latin(const struct mt_scripts &scripts)
+{
+    return scripts.most == USCRIPT_LATIN;
+}
+
+// What CLD2 found by itself, unless a short text leaves it open; else what letters that are not Latin
+// are most often for.
 static struct part best_of(const struct ranking &ranking, const struct text *text)
 {
     struct part part = ranking.parts[0];
-    if (ranking.n > 0)
+    char usual[MT_LANGUAGE_BYTES];
+    if (ranking.n > 0 && (is_latin(text->scripts) || part.confidence >= MT_DETECT_CERTAIN))
         return part;
-    check(mt_scripts_language(&text->scripts, part.code, nullptr));
-    part.confidence = script_confidence;
+    check(mt_scripts_language(&text->scripts, usual, nullptr));
+    if (ranking.n == 0)
+        part.confidence = script_confidence;
+    if (ranking.n == 0 || (usual[0] != '\0' && fits_as_well(usual, part.code, text)))
+        std::strcpy(part.code, usual);
     return part;
 }
 
@@ -207,11 +217,6 @@ static const char *first_of(const struct mt_detect_languages *languages, const s
         if (suits(text, languages->codes[i]))
             return languages->codes[i];
     return languages->n > 0 ? languages->codes[0] : "en";
-}
-
-static bool is_latin(const struct mt_scripts &scripts)
-{
-    return scripts.most == USCRIPT_LATIN;
 }
 
 // Hints only where CLD2 does not find one of the languages by itself: they turn "Hello" into
@@ -243,8 +248,9 @@ static void detect(const struct text *text, const struct mt_detect_languages *la
     const std::string hint = hint_of(text, languages);
     // Latin letters stand in texts of any language.
     const bool is_foreign = hint.empty() && other.code[0] != '\0' && !is_latin(text->scripts);
-    const bool is_long =
-        other.n_bytes >= MT_DETECT_LONG_BYTES || text->scripts.n_words >= MT_DETECT_LONG_WORDS;
+    const bool is_long = other.n_bytes >= MT_DETECT_LONG_BYTES ||
+                         text->scripts.n_words >= MT_DETECT_LONG_WORDS ||
+                         (text->scripts.n_words == 2 && other.confidence >= MT_DETECT_PAIR_CERTAIN);
     const bool is_certain = is_long && other.confidence >= MT_DETECT_CERTAIN;
     if (!is_foreign && (free.n == 0 || choose_hinted(text, hint, languages, other, out) ||
                         (!is_certain && choose(free, 3, languages, 1, out))))

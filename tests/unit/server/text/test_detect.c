@@ -111,6 +111,9 @@ static const struct {
     const char *text, *with_bundled, *for_en_de;
 } many[] = {
     {"привет", "ru", "ru"},
+    {"Доброе утро", "ru", "ru"},
+    {"Guten Morgen", "de", "de"},
+    {"Buenos días", "es", "es"},
     {"Спасибо большое", "ru", "ru"},
     {"Отправить", "ru", "ru"},
     {"Привіт, як справи?", "uk", "uk"},
@@ -149,7 +152,7 @@ static const struct {
     {"Où est la gare ?", "fr", "fr"},
     {"Je ne sais pas", "fr", "fr"},
     {"¿Dónde está el baño?", "es", "es"},
-    {"Não sei", "pt", "en"},
+    {"Não sei", "pt", "pt"},
     {"Ik weet het niet", "nl", "nl"},
     {"Nie wiem, gdzie jest dworzec", "pl", "pl"},
     {"Kde je nádraží?", "cs", "cs"},
