@@ -4,7 +4,9 @@
  * this is not are checked with their instructions emulated. With --bench, times what the CPU has
  * instead (bench_kernels.c).
  *
- *   check_kernels [--bench [--only KERNEL]] [--kernels NAME] [--seed N]
+ *   check_kernels [--bench [--only KERNEL]] [--kernels NAME] [--seed N] [--one-in N]
+ *
+ * --one-in N checks one of N cases, for an emulated processor.
  */
 #include "tests/kernels/bench_kernels.h"
 #include "tests/kernels/emulated.h"
@@ -16,6 +18,7 @@
 #include "weights/dtype.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +28,8 @@ struct check {
     struct dice dice;
     struct guarded memory;
     char what[160]; /* the case, for messages */
-    size_t n_cases, n_failures;
+    size_t one_in;  /* of so many cases one is checked */
+    size_t n_begun, n_cases, n_failures;
 };
 
 #define FAILURES_SHOWN 20
@@ -55,6 +59,17 @@ static void fail(struct check *c, const char *what, size_t at, double got, doubl
     if (++c->n_failures <= FAILURES_SHOWN)
         fprintf(stderr, "%s: %s: %s[%zu] is %.9g, expected %.9g\n", c->fast->name, c->what, what,
                 at, got, expected);
+}
+
+/* False where the case is left out. */
+__attribute__((format(printf, 2, 3))) static bool begin_case(struct check *c, const char *format,
+                                                             ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(c->what, sizeof c->what, format, arguments);
+    va_end(arguments);
+    return c->n_begun++ % c->one_in == 0;
 }
 
 static void end_case(struct check *c)
@@ -115,10 +130,10 @@ static void check_attend(struct check *c, bool is_f16, enum numbers kind, struct
 {
     enum { SLOTS = 3 };
     size_t d = a.n_heads * a.d_k, span = (a.n - 1) * a.stride + d;
-    snprintf(c->what, sizeof c->what,
-             "attend_%s queries %zu n %zu heads %zu d_k %zu stride %zu slots %d kind %d",
-             is_f16 ? "f16" : "f32", a.n_queries, a.n, a.n_heads, a.d_k, a.stride, a.slots != NULL,
-             (int)kind);
+    if (!begin_case(c, "attend_%s queries %zu n %zu heads %zu d_k %zu stride %zu slots %d kind %d",
+                    is_f16 ? "f16" : "f32", a.n_queries, a.n, a.n_heads, a.d_k, a.stride,
+                    a.slots != NULL, (int)kind))
+        return;
     if (a.slots) {
         uint16_t *slots = guarded_take(&c->memory, a.n, sizeof *slots);
         for (size_t t = 0; t < a.n; t++)
@@ -193,8 +208,9 @@ static void check_attends(struct check *c)
 static void check_add_norm(struct check *c, size_t n, enum numbers kind, bool has_y, bool in_place,
                            bool is_rms)
 {
-    snprintf(c->what, sizeof c->what, "add_norm n %zu kind %d y %d in place %d rms %d", n,
-             (int)kind, has_y, in_place, is_rms);
+    if (!begin_case(c, "add_norm n %zu kind %d y %d in place %d rms %d", n, (int)kind, has_y,
+                    in_place, is_rms))
+        return;
     float *x = take_floats(c, kind, n), *y = has_y ? take_floats(c, kind, n) : NULL;
     float *gamma = take_floats(c, NUMBERS_PLAIN, n);
     float *beta = is_rms ? NULL : take_floats(c, NUMBERS_PLAIN, n);
@@ -208,7 +224,8 @@ static void check_add_norm(struct check *c, size_t n, enum numbers kind, bool ha
 
 static void check_activate(struct check *c, size_t n, enum numbers kind, enum mt_activation act)
 {
-    snprintf(c->what, sizeof c->what, "activate %d n %zu kind %d", (int)act, n, (int)kind);
+    if (!begin_case(c, "activate %d n %zu kind %d", (int)act, n, (int)kind))
+        return;
     float *expected = take_floats(c, kind, n);
     if (kind == NUMBERS_PLAIN) {
         for (size_t i = 0; i < n; i++)
@@ -223,8 +240,8 @@ static void check_activate(struct check *c, size_t n, enum numbers kind, enum mt
 
 static void check_ssru(struct check *c, size_t n, enum numbers kind, bool is_first, bool in_place)
 {
-    snprintf(c->what, sizeof c->what, "ssru n %zu kind %d first %d in place %d", n, (int)kind,
-             is_first, in_place);
+    if (!begin_case(c, "ssru n %zu kind %d first %d in place %d", n, (int)kind, is_first, in_place))
+        return;
     float *x = take_floats(c, kind, n), *gate = take_floats(c, kind, n);
     float *previous = is_first ? NULL : take_floats(c, kind, n);
     for (size_t i = 0; i < n && kind == NUMBERS_PLAIN; i++)
@@ -243,7 +260,8 @@ static void check_ssru(struct check *c, size_t n, enum numbers kind, bool is_fir
 
 static void check_embed(struct check *c, size_t n, enum numbers kind)
 {
-    snprintf(c->what, sizeof c->what, "embed n %zu kind %d", n, (int)kind);
+    if (!begin_case(c, "embed n %zu kind %d", n, (int)kind))
+        return;
     float *table = take_floats(c, kind, n), *position = take_floats(c, NUMBERS_PLAIN, n);
     float *expected = guarded_take(&c->memory, n, sizeof *expected);
     float *got = dice_below(&c->dice, 2) ? guarded_take(&c->memory, n, sizeof *got) : table;
@@ -256,7 +274,8 @@ static void check_embed(struct check *c, size_t n, enum numbers kind)
 
 static void check_narrow(struct check *c, size_t n, enum numbers kind)
 {
-    snprintf(c->what, sizeof c->what, "narrow_f16 n %zu kind %d", n, (int)kind);
+    if (!begin_case(c, "narrow_f16 n %zu kind %d", n, (int)kind))
+        return;
     float *x = take_floats(c, kind, n);
     uint16_t *expected = guarded_take(&c->memory, n, sizeof *expected);
     uint16_t *got = guarded_take(&c->memory, n, sizeof *got);
@@ -269,7 +288,8 @@ static void check_narrow(struct check *c, size_t n, enum numbers kind)
 static void check_quantize(struct check *c, size_t n, enum numbers kind)
 {
     size_t n_padded = mt_size_round_up(n, MT_PACK_K);
-    snprintf(c->what, sizeof c->what, "quantize n %zu kind %d", n, (int)kind);
+    if (!begin_case(c, "quantize n %zu kind %d", n, (int)kind))
+        return;
     float *x = take_floats(c, kind, n), scales[2];
     uint8_t *expected = guarded_take(&c->memory, n_padded, 1);
     uint8_t *got = guarded_take(&c->memory, n_padded, 1);
@@ -308,7 +328,8 @@ static void check_rows(struct check *c)
 
 static void check_sum_exp(struct check *c, size_t n, enum numbers kind)
 {
-    snprintf(c->what, sizeof c->what, "sum_exp n %zu kind %d", n, (int)kind);
+    if (!begin_case(c, "sum_exp n %zu kind %d", n, (int)kind))
+        return;
     float *x = take_floats(c, kind, n), expected[2], got[2];
     for (size_t i = 0; i < n; i++)
         x[i] *= 30.0f;
@@ -321,7 +342,8 @@ static void check_sum_exp(struct check *c, size_t n, enum numbers kind)
 static void check_merge_top(struct check *c, size_t n, size_t n_top, enum numbers kind)
 {
     enum { CALLS = 4 };
-    snprintf(c->what, sizeof c->what, "merge_top n %zu n_top %zu kind %d", n, n_top, (int)kind);
+    if (!begin_case(c, "merge_top n %zu n_top %zu kind %d", n, n_top, (int)kind))
+        return;
     struct mt_scored_token *got = guarded_take(&c->memory, n_top, sizeof *got);
     for (size_t i = 0; i < n_top; i++)
         got[i] = (struct mt_scored_token){.id = -1};
@@ -370,8 +392,9 @@ static void check_linear(struct check *c, size_t n_rows, size_t n_in, size_t n_c
         .ldx = n_in + dice_below(&c->dice, 2) * 3,
         .ldy = n_columns + dice_below(&c->dice, 2) * 5,
     };
-    snprintf(c->what, sizeof c->what, "linear_f32 rows %zu k %zu columns %zu kind %d", n_rows, n_in,
-             n_columns, (int)kind);
+    if (!begin_case(c, "linear_f32 rows %zu k %zu columns %zu kind %d", n_rows, n_in, n_columns,
+                    (int)kind))
+        return;
     l.x = take_floats(c, kind, (n_rows - 1) * l.ldx + n_in);
     l.w = take_floats(c, NUMBERS_PLAIN, n_columns * n_in);
     l.bias = dice_below(&c->dice, 3) ? take_floats(c, NUMBERS_PLAIN, n_columns) : NULL;
@@ -452,8 +475,9 @@ static void check_qgemm(struct check *c, size_t n_rows, size_t k, size_t n_colum
     };
     bool is_extreme = dice_below(&c->dice, 4) == 0;
     g.lda = g.k_padded + dice_below(&c->dice, 2) * MT_PACK_K;
-    snprintf(c->what, sizeof c->what, "qgemm rows %zu k %zu columns %zu activation %d extreme %d",
-             n_rows, k, n_columns, g.has_activation ? (int)g.activation : -1, is_extreme);
+    if (!begin_case(c, "qgemm rows %zu k %zu columns %zu activation %d extreme %d", n_rows, k,
+                    n_columns, g.has_activation ? (int)g.activation : -1, is_extreme))
+        return;
     take_weights(c, &g, k, is_extreme);
     take_activations(c, &g, k, is_extreme);
     g.a_scale = take_floats(c, NUMBERS_PLAIN, n_rows);
@@ -493,7 +517,8 @@ static void check_stream(struct check *c)
 {
     _Alignas(64) uint8_t bytes[3 * MT_STREAM_BYTES] = {0};
     uint64_t before = c->fast->stream(bytes, sizeof bytes);
-    snprintf(c->what, sizeof c->what, "stream");
+    if (!begin_case(c, "stream"))
+        return;
     for (size_t i = 0; i < sizeof bytes; i += 8) {
         bytes[i] = 1;
         if (c->fast->stream(bytes, sizeof bytes) == before)
@@ -505,7 +530,8 @@ static void check_stream(struct check *c)
 
 static void check_peaks(struct check *c)
 {
-    snprintf(c->what, sizeof c->what, "peaks");
+    if (!begin_case(c, "peaks"))
+        return;
     if (c->fast->int8_peak && c->fast->int8_peak(6) != 2 * c->fast->int8_peak(3))
         fail(c, "int8_peak", 0, 0.0, 1.0);
     if (c->fast->fp32_peak && c->fast->fp32_peak(6) != 2 * c->fast->fp32_peak(3))
@@ -514,9 +540,9 @@ static void check_peaks(struct check *c)
 }
 
 static bool check_table(const struct mt_kernels *fast, const struct mt_kernels *reference,
-                        uint64_t seed)
+                        uint64_t seed, size_t one_in)
 {
-    struct check c = {.fast = fast, .reference = reference, .dice = {seed}};
+    struct check c = {.fast = fast, .reference = reference, .dice = {seed}, .one_in = one_in};
     check_attends(&c);
     check_long_attends(&c);
     check_rows(&c);
@@ -537,7 +563,8 @@ static bool is_wanted(const struct mt_kernels *table, const char *name)
 }
 
 /* What this CPU lacks, where it has the AVX2 that the rest of those kernels needs. */
-static bool check_emulated(const struct mt_kernels *reference, const char *name, uint64_t seed)
+static bool check_emulated(const struct mt_kernels *reference, const char *name, uint64_t seed,
+                           size_t one_in)
 {
     bool is_same = true;
 #if defined(MT_HAS_EMULATED)
@@ -546,7 +573,8 @@ static bool check_emulated(const struct mt_kernels *reference, const char *name,
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (!is_wanted(tables[i], name))
             continue;
-        struct check c = {.fast = tables[i], .reference = reference, .dice = {seed}};
+        struct check c = {
+            .fast = tables[i], .reference = reference, .dice = {seed}, .one_in = one_in};
         check_linears(&c);
         check_qgemms(&c);
         check_peaks(&c);
@@ -555,7 +583,7 @@ static bool check_emulated(const struct mt_kernels *reference, const char *name,
         is_same &= c.n_failures == 0;
     }
 #else
-    (void)reference, (void)name, (void)seed;
+    (void)reference, (void)name, (void)seed, (void)one_in;
 #endif
     return is_same;
 }
@@ -573,6 +601,7 @@ int main(int argc, char **argv)
     const char *name = NULL, *only = NULL;
     bool is_bench = false, is_same = true;
     uint64_t seed = 1;
+    size_t one_in = 1;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--bench") == 0)
             is_bench = true;
@@ -582,9 +611,13 @@ int main(int argc, char **argv)
             only = argv[++i];
         else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
             seed = strtoull(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--one-in") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
+            one_in = (size_t)atoi(argv[++i]);
         else {
-            fprintf(stderr, "usage: %s [--bench [--only KERNEL]] [--kernels NAME] [--seed N]\n",
-                    argv[0]);
+            fprintf(
+                stderr,
+                "usage: %s [--bench [--only KERNEL]] [--kernels NAME] [--seed N] [--one-in N]\n",
+                argv[0]);
             return 2;
         }
     }
@@ -597,9 +630,9 @@ int main(int argc, char **argv)
         if (is_bench)
             bench_table(tables[i], only);
         else if (tables[i] != reference)
-            is_same &= check_table(tables[i], reference, seed);
+            is_same &= check_table(tables[i], reference, seed, one_in);
     }
     if (!is_bench && has_avx2(tables, n))
-        is_same &= check_emulated(reference, name, seed);
+        is_same &= check_emulated(reference, name, seed, one_in);
     return is_same ? 0 : 1;
 }
