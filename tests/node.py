@@ -32,9 +32,10 @@ def find_node():
 
 
 def find_chromium():
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    names = ("chromium-headless-shell", "chromium", "chromium-browser")
+    chromium = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     if not chromium:
-        skip("there is no chromium (Debian package chromium)")
+        skip("there is no chromium (Debian package chromium-headless-shell)")
     return chromium
 
 

@@ -292,14 +292,14 @@ class Summary(unittest.TestCase):
 
     def test_names_what_was_skipped_and_what_to_install(self):
         tests = [("a", "OK", ""),
-                 ("page", "SKIP", "skipped: there is no chromium (Debian package chromium)\n"),
-                 ("docs", "SKIP", "skipped: there is no chromium (Debian package chromium)\n"),
+                 ("page", "SKIP", "skipped: there is no chromium (Debian package chromium-headless-shell)\n"),
+                 ("docs", "SKIP", "skipped: there is no chromium (Debian package chromium-headless-shell)\n"),
                  ("cluster", "SKIP", "first\nskipped: there is no haproxy, no nginx (Debian packages haproxy nginx-light)\n"),
                  ("odd", "SKIP", "")]
-        said = ["skipped: page, docs: there is no chromium (Debian package chromium)",
+        said = ["skipped: page, docs: there is no chromium (Debian package chromium-headless-shell)",
                 "skipped: cluster: there is no haproxy, no nginx (Debian packages haproxy nginx-light)",
                 "skipped: odd: it does not say why",
-                "To install: apt-get install chromium haproxy nginx-light"]
+                "To install: apt-get install chromium-headless-shell haproxy nginx-light"]
         self.assertEqual(self.of(*tests), (0, [*said, "1 passed, 0 failed (4 skipped)"]))
         self.assertEqual(self.of(*tests, CI="true"), (1, [*said, "In CI no test may be skipped.", "1 passed, 0 failed (4 skipped)"]))
 

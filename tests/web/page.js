@@ -1,7 +1,7 @@
 // What the tests of the page stand on: a browser, and a page that watches itself.
 
 import assert from "node:assert/strict";
-import {mkdirSync, readFileSync} from "node:fs";
+import {existsSync, mkdirSync, readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import path from "node:path";
 import {it} from "node:test";
@@ -17,7 +17,8 @@ export const bundled = (name) => path.join(ROOT, "weights", name);
 // How long a page may take until what a test waits for is there: so long that a busy machine does not matter.
 const WAIT_MS = 60_000 * SLOWNESS;
 
-export const launch = () => chromium.launch({executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]});
+const CHROMIUM = process.env.CHROMIUM ?? ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find(existsSync);
+export const launch = () => chromium.launch({executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]});
 
 /** A page of a context of its own that keeps what went wrong in it. */
 export class Visit {
