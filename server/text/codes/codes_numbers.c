@@ -1,5 +1,4 @@
-/* Numbers that models break: with a currency's code, a score, a version, "No. 5", angles, feet and inches; and
- * texts that are nothing but a number. */
+/* Numbers that models break: with a currency's code, a score, a version, "No. 5", angles, feet and inches. */
 #include "server/text/codes/codes_state.h"
 #include "server/text/codes/reading.h"
 
@@ -17,8 +16,7 @@ static const struct mt_codes_item *item_at(const struct mt_codes_finder *finder,
     return i < finder->n_items ? &finder->items[i] : &none;
 }
 
-/* Where the number ends that text[at] begins: digits, with full stops and commas between them. */
-static size_t number_end(const struct mt_codes_finder *finder, size_t at, size_t end)
+size_t mt_codes_number_end(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
     while (at < end &&
            (mt_codes_digit_at(finder, at) ||
@@ -32,7 +30,7 @@ bool mt_codes_claim_amount(struct mt_codes_finder *finder, size_t begin, size_t 
 {
     size_t n_numbers = 0, found = mt_codes_claim(finder, MT_CODE_NUMBER, begin, end);
     for (size_t i = begin; i < end && found != MT_NO_MATE;) {
-        size_t stop = number_end(finder, i, end);
+        size_t stop = mt_codes_number_end(finder, i, end);
         n_numbers += stop > i;
         i = stop > i ? stop : mt_codes_next(finder, i);
     }
@@ -48,7 +46,7 @@ static bool is_number(const struct mt_codes_finder *finder, const struct mt_code
 {
     return item->taken == MT_FREE && item->core_begin < item->core_end &&
            mt_codes_digit_at(finder, item->core_begin) &&
-           number_end(finder, item->core_begin, item->core_end) == item->core_end;
+           mt_codes_number_end(finder, item->core_begin, item->core_end) == item->core_end;
 }
 
 /* One blank between them, and no punctuation. */
@@ -152,7 +150,7 @@ static size_t take_fraction(struct mt_codes_finder *finder, size_t i)
     while (at < end && mt_codes_digit_at(finder, at))
         at++;
     size_t n_digits =
-        at < end && finder->text[at] == ',' ? number_end(finder, at + 1, end) - at : 0;
+        at < end && finder->text[at] == ',' ? mt_codes_number_end(finder, at + 1, end) - at : 0;
     uint32_t behind = at + n_digits < end ? mt_codes_at(finder, at + n_digits) : 0;
     bool is_one = at > begin && (n_digits == 2 || n_digits == 3) && behind != '-' &&
                   mt_codes_is_english(finder);
@@ -179,7 +177,7 @@ static size_t take_rate(struct mt_codes_finder *finder, size_t i)
     const struct mt_codes_item *item = item_at(finder, i);
     size_t begin = item->core_begin, at = begin, end;
     bool has_sign = u_charType((UChar32)mt_codes_at(finder, begin)) == U_CURRENCY_SYMBOL;
-    at = has_sign ? number_end(finder, mt_codes_next(finder, begin), item->core_end)
+    at = has_sign ? mt_codes_number_end(finder, mt_codes_next(finder, begin), item->core_end)
                   : item->core_end;
     for (end = at + 1; end < item->core_end && mt_codes_is_letter(mt_codes_at(finder, end));)
         end = mt_codes_next(finder, end);
@@ -202,7 +200,8 @@ static size_t take_amount(struct mt_codes_finder *finder, size_t i)
     if (!has_sign && at > item->core_begin)
         return 0;
     at += has_sign ? mt_codes_next(finder, at) - at : 0;
-    size_t end = mt_codes_digit_at(finder, at) ? number_end(finder, at, item->core_end) : at;
+    size_t end =
+        mt_codes_digit_at(finder, at) ? mt_codes_number_end(finder, at, item->core_end) : at;
     size_t n_glued = 0;
     while (mt_ascii_is_small(mt_codes_char(finder, end + n_glued)))
         n_glued++;
@@ -235,6 +234,43 @@ static size_t take_speed(struct mt_codes_finder *finder, size_t i)
                    mt_codes_claim_amount(finder, number->core_begin, unit.core_end)
                ? 2
                : 0;
+}
+
+/* 4 m x 5 m: models lose one of the units. */
+static size_t take_sides(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const units[] = {"mm", "cm", "m", "km", "in", "ft", "px", NULL};
+    static const char *const signs[] = {"x", "X", NULL};
+    size_t n = 0;
+    while (is_number(finder, item_at(finder, i + n)) &&
+           is_text(finder, item_at(finder, i + n + 1), units) &&
+           follows(finder, item_at(finder, i + n), item_at(finder, i + n + 1))) {
+        n += 2;
+        if (!is_text(finder, item_at(finder, i + n), signs) ||
+            !follows(finder, item_at(finder, i + n - 1), item_at(finder, i + n)))
+            break;
+        n++;
+    }
+    return n >= 5 && n % 3 == 2 &&
+                   mt_codes_take(finder, MT_CODE_NUMBER, item_at(finder, i)->core_begin,
+                                 item_at(finder, i + n - 1)->core_end)
+               ? n
+               : 0;
+}
+
+/* 500 g sugar, as recipes have it: models take the letter for a part of the word behind it. */
+static size_t take_portion(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const units[] = {"g", "ml", "cl", "dl", NULL};
+    const struct mt_codes_item *number = item_at(finder, i), *unit = item_at(finder, i + 1),
+                               *what = item_at(finder, i + 2);
+    bool is_one = is_number(finder, number) && is_text(finder, unit, units) &&
+                  follows(finder, number, unit) && follows(finder, unit, what) &&
+                  what->core_end - what->core_begin > 2 &&
+                  u_islower((UChar32)mt_codes_at(finder, what->core_begin)) &&
+                  mt_codes_is_english(finder);
+    return is_one && mt_codes_take(finder, MT_CODE_WORD, number->core_begin, unit->core_end) ? 2
+                                                                                             : 0;
 }
 
 /* 5€: English models read a sign behind the number as something else. Decimals are left to them, for
@@ -359,12 +395,13 @@ static bool is_minute_sign(uint32_t c)
 static size_t take_angle(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
-    size_t begin = item->core_begin, at = number_end(finder, begin, item->end), n_parts = 1;
+    size_t begin = item->core_begin, at = mt_codes_number_end(finder, begin, item->end),
+           n_parts = 1;
     if (at == begin || at >= item->end || mt_codes_at(finder, at) != 0xB0)
         return 0;
     at = mt_codes_next(finder, at);
     while (at < item->end && n_parts < 3 && mt_codes_digit_at(finder, at)) {
-        size_t stop = number_end(finder, at, item->end);
+        size_t stop = mt_codes_number_end(finder, at, item->end);
         if (stop >= item->end || !is_minute_sign(mt_codes_at(finder, stop)))
             break;
         at = mt_codes_next(finder, stop);
@@ -384,7 +421,7 @@ static size_t take_round_price(struct mt_codes_finder *finder, size_t i)
     size_t begin = item->begin, at = item->core_begin;
     if (!mt_codes_digit_at(finder, at))
         return 0;
-    at = number_end(finder, at, item->end);
+    at = mt_codes_number_end(finder, at, item->end);
     if (at >= item->end || !mt_codes_is_one_of(finder->text[at], ".,"))
         return 0;
     size_t dash = at += 1;
@@ -655,113 +692,11 @@ size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
         take_feet_in_words, take_currency, take_amount,   take_price,   take_ratio,
         take_mixed,         take_angle,    take_feet,     take_tagged,  take_version,
         take_release,       take_numero,   take_section,  take_zone,    take_sequence,
-        take_reference,     take_half,     take_speed};
+        take_reference,     take_half,     take_speed,    take_sides,   take_portion};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)
             return n;
     }
     return 0;
-}
-
-/* ---- texts that are numbers, or a letter ---- */
-
-/* Where the digits end that are one number in some language: 1,234.56, 1'234, 1 234. */
-static size_t grouped_end(const struct mt_codes_finder *finder, size_t at, size_t end)
-{
-    size_t stop = number_end(finder, at, end);
-    while (stop > at && stop < end && stop - at <= 3 + 4 * 8) {
-        uint32_t c = mt_codes_at(finder, stop);
-        size_t next = mt_codes_next(finder, stop), group = number_end(finder, next, end);
-        bool is_mark = c == '\'' || c == 0x2019 || (mt_codes_is_blank(c) && c != '\n');
-        size_t n = 0;
-        while (n < 4 && next + n < end && mt_codes_digit_at(finder, next + n))
-            n++;
-        if (!is_mark || n != 3 || group == next)
-            break;
-        stop = group;
-    }
-    return stop;
-}
-
-/* A number with nothing but a sign, a currency's sign or % beside it. */
-static bool is_bare(const struct mt_codes_finder *finder, size_t begin, size_t end)
-{
-    size_t n_numbers = 0;
-    for (size_t i = begin; i < end;) {
-        uint32_t c = mt_codes_at(finder, i);
-        size_t after = grouped_end(finder, i, end);
-        bool is_sign = (c == '-' || c == '+' || c == 0x2212 || c == 0x2013) && n_numbers == 0;
-        bool is_unit = c == '%' || u_charType((UChar32)c) == U_CURRENCY_SYMBOL;
-        if (after == i && !is_sign && !is_unit && !mt_codes_is_blank(c))
-            return false;
-        n_numbers += after > i;
-        i = after > i ? after : mt_codes_next(finder, i);
-    }
-    return n_numbers == 1;
-}
-
-/* What there is in a part: text[begin, end) between edges or line breaks. */
-struct part {
-    size_t begin, end;
-    size_t n_letters, letter; /* and where the last one is */
-    bool has_letter;          /* that the model would see */
-    bool has_digit;           /* likewise */
-    bool has_code;            /* something that stands as a word or number */
-};
-
-static void end_part(struct mt_codes_finder *finder, const struct part *part)
-{
-    size_t begin = part->begin, end = part->end;
-    char letter = finder->text[part->letter];
-    if (part->n_letters == 1 && !part->has_digit && !part->has_code && mt_ascii_is_letter(letter) &&
-        letter != 'I') /* G, of a table or a row of chords; I is a word */
-        mt_codes_claim_over(finder, MT_CODE_EDGE, part->letter, part->letter + 1);
-    if (part->has_letter || !(part->has_digit || part->has_code))
-        return;
-    while (begin < end &&
-           (finder->taken[begin] == MT_TAKEN_SIGN || finder->taken[begin] == MT_TAKEN_BLANK ||
-            mt_codes_is_blank(mt_codes_at(finder, begin))))
-        begin = mt_codes_next(finder, begin);
-    while (end > begin &&
-           (finder->taken[end - 1] == MT_TAKEN_SIGN || finder->taken[end - 1] == MT_TAKEN_BLANK ||
-            mt_codes_is_blank(mt_codes_before(finder, end))))
-        end = mt_previous_char(finder->text, end);
-    for (size_t i = begin; i < end; i++)
-        if (finder->taken[i] == MT_TAKEN_SIGN)
-            return; /* the digits of such a mixture are shown to the model */
-    bool is_number = is_bare(finder, begin, end);
-    if (!is_number && !part->has_digit)
-        return; /* nothing of it is translated anyway */
-    size_t found = mt_codes_claim_over(finder, MT_CODE_EDGE, begin, end);
-    if (found != MT_NO_MATE && is_number)
-        finder->found[found].code.form = MT_CODE_LOCAL_NUMBER;
-}
-
-void mt_codes_find_numbers(struct mt_codes_finder *finder)
-{
-    struct part part = {0};
-    for (size_t i = 0; i < finder->length; i = mt_codes_next(finder, i)) {
-        uint32_t c = mt_codes_at(finder, i);
-        enum mt_taken taken = finder->taken[i];
-        if (taken == MT_TAKEN_EDGE || (mt_is_line_break(c) && taken != MT_TAKEN_BLANK)) {
-            part.end = i;
-            end_part(finder, &part);
-            part = (struct part){.begin = mt_codes_next(finder, i)};
-        } else if (taken == MT_TAKEN_OWN) {
-            part.has_letter = true;
-            part.n_letters += 2;
-        } else if (taken == MT_FREE) {
-            bool is_letter = mt_codes_is_letter(c) && u_isalpha((UChar32)c);
-            bool is_unread = mt_codes_is_unread(finder, c);
-            part.n_letters += is_letter;
-            part.letter = is_letter ? i : part.letter;
-            part.has_letter = part.has_letter || (is_letter && !is_unread);
-            part.has_digit = part.has_digit || (u_isdigit((UChar32)c) && !is_unread);
-        } else if (taken == MT_TAKEN_WORD) {
-            part.has_code = true;
-        }
-    }
-    part.end = finder->length;
-    end_part(finder, &part);
 }

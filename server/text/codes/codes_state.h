@@ -206,6 +206,9 @@ size_t mt_codes_match_name(const char *text, size_t begin, size_t end);
 /* Claims bars that part texts: A | B. */
 void mt_codes_take_bars(struct mt_codes_finder *finder, size_t begin, size_t end);
 
+/* Where the number ends that text[at] begins: digits, with full stops and commas between them. */
+size_t mt_codes_number_end(const struct mt_codes_finder *finder, size_t at, size_t end);
+
 /* Claims a number with what belongs to it; a single one is written as the target language does. */
 bool mt_codes_claim_amount(struct mt_codes_finder *finder, size_t begin, size_t end);
 

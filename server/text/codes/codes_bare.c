@@ -1,0 +1,104 @@
+/* Texts that are nothing but a number or a letter. */
+#include "server/text/codes/codes_state.h"
+
+#include <unicode/uchar.h>
+
+/* Where the digits end that are one number in some language: 1,234.56, 1'234, 1 234. */
+static size_t grouped_end(const struct mt_codes_finder *finder, size_t at, size_t end)
+{
+    size_t stop = mt_codes_number_end(finder, at, end);
+    while (stop > at && stop < end && stop - at <= 3 + 4 * 8) {
+        uint32_t c = mt_codes_at(finder, stop);
+        size_t next = mt_codes_next(finder, stop), group = mt_codes_number_end(finder, next, end);
+        bool is_mark = c == '\'' || c == 0x2019 || (mt_codes_is_blank(c) && c != '\n');
+        size_t n = 0;
+        while (n < 4 && next + n < end && mt_codes_digit_at(finder, next + n))
+            n++;
+        if (!is_mark || n != 3 || group == next)
+            break;
+        stop = group;
+    }
+    return stop;
+}
+
+/* A number with nothing but a sign, a currency's sign or % beside it. */
+static bool is_bare(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    size_t n_numbers = 0;
+    for (size_t i = begin; i < end;) {
+        uint32_t c = mt_codes_at(finder, i);
+        size_t after = grouped_end(finder, i, end);
+        bool is_sign = (c == '-' || c == '+' || c == 0x2212 || c == 0x2013) && n_numbers == 0;
+        bool is_unit = c == '%' || u_charType((UChar32)c) == U_CURRENCY_SYMBOL;
+        if (after == i && !is_sign && !is_unit && !mt_codes_is_blank(c))
+            return false;
+        n_numbers += after > i;
+        i = after > i ? after : mt_codes_next(finder, i);
+    }
+    return n_numbers == 1;
+}
+
+/* What there is in a part: text[begin, end) between edges or line breaks. */
+struct part {
+    size_t begin, end;
+    size_t n_letters, letter; /* and where the last one is */
+    bool has_letter;          /* that the model would see */
+    bool has_digit;           /* likewise */
+    bool has_code;            /* something that stands as a word or number */
+};
+
+static void end_part(struct mt_codes_finder *finder, const struct part *part)
+{
+    size_t begin = part->begin, end = part->end;
+    char letter = finder->text[part->letter];
+    if (part->n_letters == 1 && !part->has_digit && !part->has_code && mt_ascii_is_letter(letter) &&
+        letter != 'I') /* G, of a table or a row of chords; I is a word */
+        mt_codes_claim_over(finder, MT_CODE_EDGE, part->letter, part->letter + 1);
+    if (part->has_letter || !(part->has_digit || part->has_code))
+        return;
+    while (begin < end &&
+           (finder->taken[begin] == MT_TAKEN_SIGN || finder->taken[begin] == MT_TAKEN_BLANK ||
+            mt_codes_is_blank(mt_codes_at(finder, begin))))
+        begin = mt_codes_next(finder, begin);
+    while (end > begin &&
+           (finder->taken[end - 1] == MT_TAKEN_SIGN || finder->taken[end - 1] == MT_TAKEN_BLANK ||
+            mt_codes_is_blank(mt_codes_before(finder, end))))
+        end = mt_previous_char(finder->text, end);
+    for (size_t i = begin; i < end; i++)
+        if (finder->taken[i] == MT_TAKEN_SIGN)
+            return; /* the digits of such a mixture are shown to the model */
+    bool is_number = is_bare(finder, begin, end);
+    if (!is_number && !part->has_digit)
+        return; /* nothing of it is translated anyway */
+    size_t found = mt_codes_claim_over(finder, MT_CODE_EDGE, begin, end);
+    if (found != MT_NO_MATE && is_number)
+        finder->found[found].code.form = MT_CODE_LOCAL_NUMBER;
+}
+
+void mt_codes_find_numbers(struct mt_codes_finder *finder)
+{
+    struct part part = {0};
+    for (size_t i = 0; i < finder->length; i = mt_codes_next(finder, i)) {
+        uint32_t c = mt_codes_at(finder, i);
+        enum mt_taken taken = finder->taken[i];
+        if (taken == MT_TAKEN_EDGE || (mt_is_line_break(c) && taken != MT_TAKEN_BLANK)) {
+            part.end = i;
+            end_part(finder, &part);
+            part = (struct part){.begin = mt_codes_next(finder, i)};
+        } else if (taken == MT_TAKEN_OWN) {
+            part.has_letter = true;
+            part.n_letters += 2;
+        } else if (taken == MT_FREE) {
+            bool is_letter = mt_codes_is_letter(c) && u_isalpha((UChar32)c);
+            bool is_unread = mt_codes_is_unread(finder, c);
+            part.n_letters += is_letter;
+            part.letter = is_letter ? i : part.letter;
+            part.has_letter = part.has_letter || (is_letter && !is_unread);
+            part.has_digit = part.has_digit || (u_isdigit((UChar32)c) && !is_unread);
+        } else if (taken == MT_TAKEN_WORD) {
+            part.has_code = true;
+        }
+    }
+    part.end = finder->length;
+    end_part(finder, &part);
+}
