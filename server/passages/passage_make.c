@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unicode/uchar.h>
+
 /* Parts of one text. */
 #define MAX_PARTS 40000
 
@@ -394,6 +396,21 @@ static struct stretch without_ends(const struct maker *maker, const struct stret
     return inner;
 }
 
+/* "{x, select, a {He} other {She}} liked it.": the words behind a message that begins the text are said of
+ * it. The model sees a name before them, which is not written. */
+static bool lacks_subject(const struct maker *maker, const struct stretch *inner)
+{
+    const char *words = maker->segment->words.bytes;
+    if (inner->first == 0 || !u_islower((UChar32)mt_utf8_decode(words + inner->words.begin)))
+        return false;
+    const struct mt_code *opening = code_at(maker, 0), *closing = code_at(maker, inner->first - 1);
+    size_t at = closing->at.end;
+    while (at > closing->at.begin && (words[at - 1] == '}' || words[at - 1] == ' '))
+        at--;
+    return opening->kind == MT_CODE_EDGE && opening->at.begin == 0 && *words == '{' &&
+           closing->kind == MT_CODE_EDGE && at == closing->at.begin && closing->at.end - at > 1;
+}
+
 /* One text of its own. */
 static enum mt_status take_inner(struct maker *maker, struct stretch inner, struct mt_error *err)
 {
@@ -407,6 +424,8 @@ static enum mt_status take_inner(struct maker *maker, struct stretch inner, stru
         if (!part->marked)
             return mt_fail_memory(err, sizeof *part->marked, "a text");
         mt_marked_init(part->marked);
+        if (lacks_subject(maker, &inner))
+            mt_marked_stand_in(part->marked, mt_stand_ins_next(&maker->stand_ins, false), "", 0);
         struct stretch left = append_stretch(maker, part->marked, &inner);
         part->range.end = left.words.begin;
         part->code_end = left.first < maker->n ? maker->outer[left.first].code : maker->segment->n;

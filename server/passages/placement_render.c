@@ -140,12 +140,27 @@ static void stretch_sentence(struct renderer *renderer)
         input->written_sentences[n - 1].end = renderer->out->length;
 }
 
+/* A stand-in for nothing, with the blank behind it. */
+static void pass_over(struct renderer *renderer, const struct mt_place *place)
+{
+    const struct mt_placement_input *input = renderer->input;
+    size_t begin = renderer->at;
+    renderer->at = mt_size_max(begin, place->end);
+    if (renderer->at < input->target_length && input->target[renderer->at] == ' ')
+        renderer->at++;
+    settle_sentences(renderer, begin, renderer->at, renderer->out->length);
+}
+
 static void write_stand_in(struct renderer *renderer, const struct mt_mark *mark,
                            const struct mt_place *place)
 {
     bool is_apart = place->is_inserted || renderer->at != place->begin;
     if (place->is_lost)
         return;
+    if (mark->opening.begin == mark->opening.end) {
+        pass_over(renderer, place);
+        return;
+    }
     if (is_apart && renderer->at > 0 && !ends_in_blank(renderer->out))
         mt_text_append(renderer->out, " ", 1);
     if (place->is_own)
