@@ -22,6 +22,7 @@ struct time {
     int64_t minutes;    /* -1: none */
     enum half half;
     bool is_said; /* by a word */
+    bool is_noon; /* 12: of the afternoon unless somebody says otherwise */
 };
 
 static enum half half_at(const struct mt_numbers_text *text, size_t at, size_t *length)
@@ -123,6 +124,7 @@ static bool is_time(const struct mt_number_side *side, const struct mt_number *n
     if (!out->half)
         out->half = half_behind_particle(side->text, &out->at);
     out->is_said = out->half != NOT_SAID;
+    out->is_noon = hour == 12;
     if (hour > 12)
         out->half = hour == 24 ? MORNING : AFTERNOON;
     else if (hour == 0 && !out->half)
@@ -133,7 +135,18 @@ static bool is_time(const struct mt_number_side *side, const struct mt_number *n
 struct times {
     struct time *items;
     size_t n;
+    bool says_afternoon; /* or night, of anything: "heute Abend um 9" */
 };
+
+static bool says_afternoon(const struct mt_numbers_text *text)
+{
+    uint32_t value;
+    for (size_t at = 0; at < text->length; at += mt_utf8_length((unsigned char)text->bytes[at]))
+        if (mt_number_word_at(text, at, MT_NUMBER_AFTERNOON, &value) > 0 ||
+            mt_number_word_at(text, at, MT_NUMBER_NIGHT, &value) > 0)
+            return true;
+    return false;
+}
 
 static enum mt_status find_times(const struct mt_number_side *side, struct times *out,
                                  struct mt_error *err)
@@ -143,6 +156,7 @@ static enum mt_status find_times(const struct mt_number_side *side, struct times
         return mt_fail_memory(err, (side->n + 1) * sizeof *out->items, "times of day");
     for (size_t i = 0; i < side->n; i++)
         out->n += is_time(side, &side->numbers[i], &out->items[out->n]);
+    out->says_afternoon = out->n > 0 && says_afternoon(side->text);
     return MT_OK;
 }
 
@@ -151,18 +165,21 @@ static bool is_same_time(const struct time *a, const struct time *b)
     return a->hour == b->hour && (a->minutes == b->minutes || a->minutes < 0 || b->minutes < 0);
 }
 
-/* The time that the wanted one became, if it moved by half a day; else NULL. */
+/* The time that the wanted one became, if it moved by half a day, or was of the afternoon and nobody says
+ * so any more; else NULL. */
 static const struct time *find_moved(const struct times *times, const struct time *wanted)
 {
     const struct time *moved = NULL;
     for (size_t i = 0; i < times->n; i++) {
         const struct time *time = &times->items[i];
+        bool is_unsaid = time->half == NOT_SAID && !time->is_noon && wanted->half == AFTERNOON &&
+                         !times->says_afternoon;
         bool is_opposite = time->half != NOT_SAID && time->half != wanted->half;
         if (!is_same_time(time, wanted))
             continue;
-        if (!is_opposite)
+        if (!is_opposite && !is_unsaid)
             return NULL;
-        if (time->is_said && !moved)
+        if ((time->is_said || is_unsaid) && !moved)
             moved = time;
     }
     return moved;

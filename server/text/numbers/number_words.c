@@ -360,9 +360,9 @@ static int32_t name_of_hour(struct maker *maker, const UDateFormat *format, int 
  * into the other. */
 static void add_parts_of_day(struct maker *maker, const char *pattern)
 {
-    enum { FIRST_HOUR = 4, NOON = 12, LAST_HOUR = 18 };
+    enum { FIRST_HOUR = 4, NOON = 12, LAST_HOUR = 18, NIGHT = 23 };
     static const UChar utc[] = {'U', 'T', 'C', 0};
-    UChar units[MAX_UNITS], night[MAX_UNITS], letters[MAX_PATTERN];
+    UChar units[MAX_UNITS], last[MAX_UNITS], night[MAX_UNITS], letters[MAX_PATTERN];
     UErrorCode code = U_ZERO_ERROR;
     int32_t n_letters = (int32_t)strlen(pattern);
     u_charsToUChars(pattern, letters, n_letters);
@@ -370,12 +370,19 @@ static void add_parts_of_day(struct maker *maker, const char *pattern)
                                     letters, n_letters, &code);
     note(maker, code);
     int32_t n_night = U_SUCCESS(code) ? name_of_hour(maker, format, 0, night) : 0;
-    for (int hour = FIRST_HOUR; hour <= LAST_HOUR && U_SUCCESS(code) && !maker->status; hour++) {
+    int32_t n_last = U_SUCCESS(code) ? name_of_hour(maker, format, LAST_HOUR, last) : 0;
+    for (int hour = FIRST_HOUR; hour <= NIGHT && U_SUCCESS(code) && !maker->status; hour++) {
         int32_t n = name_of_hour(maker, format, hour, units);
         bool is_night = n == n_night && u_memcmp(units, night, n) == 0;
-        if (n > 0 && !is_night && hour != NOON)
-            add_word(maker, units, n, hour < NOON ? MT_NUMBER_MORNING : MT_NUMBER_AFTERNOON, 0);
+        bool is_last = n == n_last && u_memcmp(units, last, n) == 0;
+        enum mt_number_word_kind kind = hour < NOON         ? MT_NUMBER_MORNING
+                                        : hour <= LAST_HOUR ? MT_NUMBER_AFTERNOON
+                                                            : MT_NUMBER_NIGHT;
+        if (n > 0 && hour != NOON && (hour > LAST_HOUR ? !is_last : !is_night))
+            add_word(maker, units, n, kind, 0);
     }
+    if (n_night > 0 && U_SUCCESS(code) && !maker->status)
+        add_word(maker, night, n_night, MT_NUMBER_NIGHT, 0);
     if (format)
         udat_close(format);
 }

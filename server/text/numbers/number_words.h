@@ -40,7 +40,8 @@ enum mt_number_word_kind {
     MT_NUMBER_VALUE,     /* the value itself; a month's is 1 to 12 */
     MT_NUMBER_SCALE,     /* 10 to the power of the value */
     MT_NUMBER_AFTERNOON, /* the hour beside it is one of the day's second half */
-    MT_NUMBER_MORNING,   /* or of its first; what may be said of both, "at night", is neither */
+    MT_NUMBER_MORNING,   /* or of its first */
+    MT_NUMBER_NIGHT,     /* or of either */
     MT_NUMBER_UNIT,      /* of measurement: the value is its number */
 };
 

@@ -55,7 +55,9 @@ struct pair {
 /* Right in both directions. */
 static const struct pair equal[] = {
     {"en", "de", "It costs 1,250.5 euros.", "Es kostet 1.250,5 Euro."},
-    {"en", "de", "at 3 p.m.", "um 3 Uhr"},
+    {"en", "de", "at 3 a.m.", "um 3 Uhr"},
+    {"en", "de", "at 12:55 p.m.", "um 12.55 Uhr"},
+    {"en", "de", "tonight at 9 p.m.", "abends um 9"},
     {"en", "de", "at 3 p.m.", "um 3 Uhr nachmittags"},
     {"en", "de", "at 11 p.m.", "um 11 Uhr nachts"},
     {"en", "de", "from 9 a.m. until late", "von 9 Uhr bis abends"},
@@ -168,6 +170,7 @@ static const struct {
     {{"en", "ja", "It opens at 6 a.m.", "午後6時に開きます。"}, "6 a.m / 午後6"},
     {{"en", "ja", "at 12:30 p.m.", "午前12時30分"}, "12:30 p.m / 午前12"},
     {{"en", "ja", "8 a.m. to 5 p.m.", "午後8時から午前5時"}, "8 a.m 5 p.m / 午後8 午前5"},
+    {{"en", "de", "at 3 p.m.", "um 3 Uhr"}, "3 p.m / 3"},
     {{"en", "ja", "We meet at 11:15 a.m.", "11:15に午後に会いましょう。"},
      "11:15 a.m / 11:15に午後"},
     {{"en", "de", "at 3 in the afternoon", "um 3 Uhr morgens"},
