@@ -90,7 +90,7 @@ static size_t match_call(const struct run *run)
     return is_code ? end : 0;
 }
 
-/* a1b2c3d: 7 to 40 hexadecimal digits, letters and digits mixed; 0x1F. */
+/* a1b2c3d: 7 to 40 hexadecimal digits, letters and digits mixed; 0x1F; abc123XYZ. */
 static size_t match_hash(const struct run *run)
 {
     size_t end = name_end(run, run->begin), n_letters = 0, n_digits = 0, n_turns = 0;
@@ -110,7 +110,8 @@ static size_t match_hash(const struct run *run)
     bool is_mixed = n_turns > 1 ? n >= 7 : n_turns == 1 && n >= 8; /* deadbeef42, not facade2 */
     bool is_hash =
         is_hex && is_mixed && n_letters > 0 && n_digits > 1 && !(has_small && has_capital);
-    return is_address || is_hash ? end : 0;
+    bool is_key = n >= 7 && n_turns > 1 && n_digits > 1 && has_small && has_capital;
+    return is_address || is_hash || is_key ? end : 0;
 }
 
 /* guest1234, server01: small letters, then digits, at least two of each. */

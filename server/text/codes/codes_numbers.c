@@ -588,8 +588,11 @@ static bool is_glued_numero(const struct mt_codes_finder *finder, const struct m
 static size_t take_numero(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const words[] = {"No", "Nos", "NO", NULL};
-    static const char *const small[] = {"no", "nos", NULL};
+    static const char *const small[] = {"no", "nos", NULL}, *const of[] = {"of", NULL};
     const struct mt_codes_item *first = item_at(finder, i), *number = item_at(finder, i + 1);
+    if (is_text(finder, first, words) && is_text(finder, number, of) &&
+        mt_codes_is_english(finder) && mt_codes_char(finder, first->core_end) == '.')
+        return mt_codes_take(finder, MT_CODE_WORD, first->core_begin, first->core_end + 1);
     if (first->taken == MT_FREE && mt_codes_is_english(finder) && is_glued_numero(finder, first))
         return mt_codes_take(finder, MT_CODE_NUMBER, first->core_begin, first->core_end);
     if (first->taken != MT_FREE || number->taken != MT_FREE || !mt_codes_is_english(finder) ||
