@@ -1,7 +1,7 @@
 #include "server/documents/document_confined.h"
 
 #include "base/confined.h"
-#include "server/documents/flat.h"
+#include "base/flat.h"
 #include "server/documents/package.h"
 
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 #ifndef MT_SERVER_DOCUMENTS_DOCUMENT_STATE_H
 #define MT_SERVER_DOCUMENTS_DOCUMENT_STATE_H
 
+#include "base/flat.h"
 #include "server/documents/document.h"
 #include "server/documents/encoding.h"
-#include "server/documents/flat.h"
 #include "server/text/language.h"
 #include "server/text/splitter.h"
 

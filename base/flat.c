@@ -1,4 +1,4 @@
-#include "server/documents/flat.h"
+#include "base/flat.h"
 
 #include <string.h>
 
@@ -15,6 +15,13 @@ void mt_flat_put_text(struct mt_text *out, const struct mt_text *text)
 {
     mt_flat_put_number(out, text->length);
     mt_text_append(out, text->bytes ? text->bytes : "", text->length);
+}
+
+void mt_flat_put_string(struct mt_text *out, const char *bytes, size_t length)
+{
+    mt_flat_put_number(out, length);
+    mt_text_append(out, bytes, length);
+    mt_text_append(out, "", 1);
 }
 
 size_t mt_flat_number(struct mt_flat *flat, size_t most)
@@ -45,6 +52,20 @@ void mt_flat_text(struct mt_flat *flat, struct mt_text *out)
         n = 0, flat->is_broken = true;
     mt_text_append(out, bytes, n);
     flat->at += n;
+}
+
+const char *mt_flat_string(struct mt_flat *flat, size_t *length)
+{
+    size_t n = mt_flat_number(flat, flat->length - flat->at);
+    const char *bytes = flat->bytes + flat->at;
+    flat->is_broken = flat->is_broken || n >= flat->length - flat->at || bytes[n] != '\0' ||
+                      memchr(bytes, '\0', n) || mt_utf8_valid_prefix(bytes, n) < n;
+    if (length)
+        *length = flat->is_broken ? 0 : n;
+    if (flat->is_broken)
+        return "";
+    flat->at += n + 1;
+    return bytes;
 }
 
 enum mt_status mt_flat_end(const struct mt_flat *flat, const char *what, struct mt_error *err)
