@@ -376,7 +376,7 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
     if (!status)
         status = mt_generations_start(server->generations, settings, server->http, err);
     if (!status && is_sandboxed) /* before there are clients */
-        mt_sandbox_restrict_calls();
+        mt_sandbox_restrict_calls(false);
     return status;
 }
 

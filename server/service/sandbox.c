@@ -32,6 +32,12 @@
 #define NET_BIND_TCP (UINT64_C(1) << 0)
 #define NET_CONNECT_TCP (UINT64_C(1) << 1)
 
+#define RULE_NET_PORT 2
+
+struct port_rule {
+    uint64_t access, port;
+};
+
 /* struct landlock_ruleset_attr as it is since ABI 4;
  * older kernels take it without the last field. */
 struct ruleset {
@@ -73,6 +79,12 @@ static bool allow(int ruleset, const char *path, uint64_t access)
     return is_added;
 }
 
+static bool allow_port(int ruleset, uint16_t port)
+{
+    const struct port_rule rule = {.access = NET_CONNECT_TCP, .port = port};
+    return syscall(SYS_landlock_add_rule, ruleset, RULE_NET_PORT, &rule, 0) == 0;
+}
+
 static bool without_landlock(const struct mt_sandbox_files *files)
 {
     mt_log(MT_LOG_INFO, "sandbox: no Landlock here (%s): files can be written%s", strerror(errno),
@@ -82,7 +94,7 @@ static bool without_landlock(const struct mt_sandbox_files *files)
 
 /* reading: 0 where everything can be read. */
 static bool enter(int ruleset, const struct mt_sandbox_files *files, uint64_t writing,
-                  uint64_t reading)
+                  uint64_t reading, bool has_ports)
 {
     bool is_entered = true;
     for (size_t i = 0; i < 3 && is_entered; i++) {
@@ -93,6 +105,8 @@ static bool enter(int ruleset, const struct mt_sandbox_files *files, uint64_t wr
     }
     for (size_t i = 0; i < files->n_readable && reading != 0 && is_entered; i++)
         is_entered = allow(ruleset, files->readable[i], reading);
+    for (size_t i = 0; i < files->n_ports && has_ports && is_entered; i++)
+        is_entered = allow_port(ruleset, files->ports[i]);
     return is_entered && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
 }
@@ -112,7 +126,7 @@ bool mt_sandbox_restrict_files(const struct mt_sandbox_files *files)
     int ruleset = create_ruleset(&rules, abi >= 4 ? sizeof rules : sizeof rules.files, 0);
     if (ruleset < 0)
         return without_landlock(files);
-    bool is_entered = enter(ruleset, files, CACHING | truncating, reading);
+    bool is_entered = enter(ruleset, files, CACHING | truncating, reading, abi >= 4);
     if (is_entered)
         mt_log(MT_LOG_DEBUG, "sandbox: files are read-only (Landlock %d)", abi);
     else
@@ -168,7 +182,7 @@ static const char *const allowed[] = {
 // clang-format off
 static const char *const refused[] = {
     "acct", "add_key", "adjtimex", "bind", "bpf", "capset", "chmod", "chown", "chroot",
-    "clock_settime", "connect", "delete_module", "execve", "execveat", "fchmodat", "fchown",
+    "clock_settime", "delete_module", "execve", "execveat", "fchmodat", "fchown",
     "fchownat", "finit_module", "fork", "init_module", "io_uring_enter", "io_uring_register",
     "io_uring_setup", "ioperm", "iopl", "kcmp", "kexec_load", "keyctl", "kill", "lchown", "link",
     "linkat", "listen", "mknod", "mknodat", "modify_ldt", "mount", "move_mount",
@@ -177,10 +191,13 @@ static const char *const refused[] = {
     "process_vm_writev", "ptrace", "quotactl", "reboot", "request_key", "rt_sigqueueinfo",
     "rt_tgsigqueueinfo", "setdomainname", "setfsgid", "setfsuid", "setgid", "setgroups",
     "sethostname", "setns", "setregid", "setresgid", "setresuid", "setreuid", "setsid",
-    "settimeofday", "setuid", "socket", "socketpair", "swapoff", "swapon", "symlink", "symlinkat",
+    "settimeofday", "setuid", "swapoff", "swapon", "symlink", "symlinkat",
     "syslog", "tkill", "truncate", "umount2", "unshare", "userfaultfd", "vfork",
 };
 // clang-format on
+
+/* Allowed or refused, as the process may connect or not. */
+static const char *const connecting[] = {"connect", "sendmmsg", "socket", "socketpair"};
 
 /* What fork() asks of clone: glibc's, on every architecture that we know. */
 #define FORK (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
@@ -274,7 +291,7 @@ static int add_calls(scmp_filter_ctx filter, uint32_t action, const char *const 
 
 /* What is not mentioned answers ENOSYS, which is what glibc understands: it then does without
  * (clone3, whose flags no filter can see, falls back to clone). */
-static int fill(scmp_filter_ctx filter)
+static int fill(scmp_filter_ctx filter, bool may_connect)
 {
     int code = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
     if (code == 0)
@@ -284,6 +301,9 @@ static int fill(scmp_filter_ctx filter)
     if (code == 0)
         code =
             add_calls(filter, SCMP_ACT_ERRNO(EPERM), refused, sizeof refused / sizeof refused[0]);
+    if (code == 0)
+        code = add_calls(filter, may_connect ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), connecting,
+                         sizeof connecting / sizeof connecting[0]);
     if (code == 0)
         code = add_conditions(filter);
     if (code == 0)
@@ -304,7 +324,7 @@ static bool without_seccomp(const char *reason)
     return false;
 }
 
-bool mt_sandbox_restrict_calls(void)
+bool mt_sandbox_restrict_calls(bool may_connect)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return without_seccomp(strerror(errno));
@@ -316,7 +336,7 @@ bool mt_sandbox_restrict_calls(void)
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
     if (!filter)
         return without_seccomp("out of memory");
-    int code = fill(filter);
+    int code = fill(filter, may_connect);
     if (code == 0)
         code = seccomp_load(filter);
     seccomp_release(filter);

@@ -22,6 +22,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Of the calling thread and those that it starts from now on: what root may do and others may
  * not. Files of others, too, are then what their modes say. */
@@ -35,15 +36,19 @@ struct mt_sandbox_files {
      * NULL: everything. */
     char *const *readable;
     size_t n_readable;
+    /* Of TCP, to which connections can be made, whatever the address. */
+    const uint16_t *ports;
+    size_t n_ports;
 };
 
 /* Landlock, for the calling thread and those that it starts from now on. False: it is not in
  * force. */
 bool mt_sandbox_restrict_files(const struct mt_sandbox_files *files);
 
-/* no_new_privs, for the calling thread and those that it starts, and seccomp, for all threads of
+/* may_connect: sockets can be made and connected, and processes forked, for what is no daemon.
+ * no_new_privs, for the calling thread and those that it starts, and seccomp, for all threads of
  * the process. Builds with a sanitizer, and valgrind, need the calls themselves and do without
  * seccomp. False: seccomp is not in force. */
-bool mt_sandbox_restrict_calls(void);
+bool mt_sandbox_restrict_calls(bool may_connect);
 
 #endif

@@ -123,6 +123,33 @@ START_TEST(files_can_be_read_and_one_directory_written)
 }
 END_TEST
 
+static int connect_error(uint16_t port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    EXPECT(fd >= 0);
+    return connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
+}
+
+/* Where nobody listens. */
+static void ports_are_restricted(void)
+{
+    static const uint16_t ports[] = {9, 11};
+    EXPECT(mt_sandbox_restrict_files(&(struct mt_sandbox_files){.ports = ports, .n_ports = 2}));
+    mt_sandbox_restrict_calls(true);
+    EXPECT(connect_error(9) == ECONNREFUSED && connect_error(11) == ECONNREFUSED);
+    EXPECT(connect_error(10) == EACCES);
+    EXPECT(open(inside("new"), O_CREAT | O_WRONLY, 0600) < 0 && errno == EACCES);
+}
+
+START_TEST(ports_that_are_named_can_be_connected_to)
+{
+    if (landlock_abi() >= 4)
+        in_child(ports_are_restricted);
+}
+END_TEST
+
 static void no_directory_is_writable(void)
 {
     EXPECT(writes_only_in(NULL));
@@ -227,7 +254,7 @@ static void *answer(void *argument)
 
 static void dangerous_calls_are_refused(void)
 {
-    EXPECT(mt_sandbox_restrict_calls());
+    EXPECT(mt_sandbox_restrict_calls(false));
     char *const arguments[] = {(char[]){"true"}, NULL};
     EXPECT(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
     EXPECT(execv("/bin/true", arguments) < 0 && errno == EPERM);
@@ -258,7 +285,7 @@ static void modes_are_those_of_data(void)
     struct stat st;
     char path[256], file[256];
     int mine = open(inside("mine"), O_CREAT | O_WRONLY, 0600);
-    EXPECT(mine >= 0 && mt_sandbox_restrict_calls());
+    EXPECT(mine >= 0 && mt_sandbox_restrict_calls(false));
     EXPECT(fchmod(mine, 04755) < 0 && errno == EPERM);
     EXPECT(fchmod(mine, 0666) < 0 && errno == EPERM);
     EXPECT(syscall(SYS_fchmod, mine, 0644 | 1LL << 32) < 0 && errno == EPERM);
@@ -290,7 +317,7 @@ static void others_are_out_of_reach(void)
     const struct f_owner_ex owner = {.type = F_OWNER_PID, .pid = getppid()};
     int ends[2];
     EXPECT(pipe2(ends, O_CLOEXEC) == 0 && getrlimit(RLIMIT_CPU, &limit) == 0);
-    EXPECT(mt_sandbox_restrict_calls());
+    EXPECT(mt_sandbox_restrict_calls(false));
     EXPECT(prlimit(getppid(), RLIMIT_CPU, &limit, NULL) < 0 && errno == EPERM);
     EXPECT(prlimit(getppid(), RLIMIT_CPU, NULL, &limit) < 0 && errno == EPERM);
     EXPECT(syscall(SYS_prlimit64, 1LL << 32 | getppid(), RLIMIT_CPU, NULL, &limit) < 0 &&
@@ -309,7 +336,7 @@ static void others_are_out_of_reach(void)
 
 static void what_the_daemon_needs_works(void)
 {
-    EXPECT(mt_sandbox_restrict_calls());
+    EXPECT(mt_sandbox_restrict_calls(false));
     int value = 0;
     pthread_t thread;
     EXPECT(pthread_create(&thread, NULL, answer, &value) == 0);
@@ -338,7 +365,7 @@ static void confined_work_is_ended(void)
     struct mt_mapping result = {0};
     struct mt_error err;
     pthread_mutex_lock(&held);
-    EXPECT(mt_sandbox_restrict_calls());
+    EXPECT(mt_sandbox_restrict_calls(false));
     EXPECT(mt_confined_run(&confined, &result, &err) == MT_LIMIT);
 }
 
@@ -370,7 +397,7 @@ static void older_threads_are_reached(void)
 {
     pthread_t thread;
     EXPECT(pthread_create(&thread, NULL, try_later, NULL) == 0);
-    EXPECT(mt_sandbox_restrict_calls());
+    EXPECT(mt_sandbox_restrict_calls(false));
     is_over = 1;
     EXPECT(pthread_join(thread, NULL) == 0 && refused_in_thread);
 }
@@ -396,7 +423,7 @@ static void nothing_is_offered(void)
     EXPECT(seccomp_load(filter) == 0);
     seccomp_release(filter);
     EXPECT(!writes_only_in(directory));
-    EXPECT(!mt_sandbox_restrict_calls());
+    EXPECT(!mt_sandbox_restrict_calls(false));
     EXPECT(open(inside("new"), O_CREAT | O_WRONLY, 0600) >= 0);
 }
 
@@ -413,6 +440,7 @@ Suite *suite_sandbox(void)
     TCase *tcase = tcase_create("sandbox");
     tcase_add_checked_fixture(tcase, make_directory, remove_directory);
     tcase_add_test(tcase, files_can_be_read_and_one_directory_written);
+    tcase_add_test(tcase, ports_that_are_named_can_be_connected_to);
     tcase_add_test(tcase, without_a_directory_nothing_is_written);
     tcase_add_test(tcase, root_reads_only_what_is_named);
     tcase_add_test(tcase, root_reads_of_others_what_they_let_all_read);
