@@ -1,8 +1,50 @@
 #include "server/data/database.h"
 
-#include "server/data/schema.h"
+#include "server/data/backend.h"
 
 #include <string.h>
+
+/* ---- one or the other ---- */
+
+enum mt_status mt_database_open(const struct mt_database_options *options, struct mt_database **out,
+                                struct mt_error *err)
+{
+    return options->url && options->url[0] != '\0' ? mt_postgresql_open(options, out, err)
+                                                   : mt_sqlite_open(options, out, err);
+}
+
+void mt_database_close(struct mt_database *database)
+{
+    if (database)
+        database->backend->close(database);
+}
+
+enum mt_status mt_database_do(struct mt_database *database, mt_database_work *work, void *context,
+                              struct mt_error *err)
+{
+    return database->backend->write(database, work, context, err);
+}
+
+enum mt_status mt_database_read(struct mt_database *database, mt_database_work *work, void *context,
+                                struct mt_error *err)
+{
+    return database->backend->read(database, work, context, err);
+}
+
+enum mt_status mt_database_run(struct mt_connection *connection, const char *sql,
+                               const struct mt_value *values, size_t n_values, mt_database_row *row,
+                               void *context, size_t *n_changed, struct mt_error *err)
+{
+    if (connection->is_running)
+        return mt_fail(err, MT_IO, "the database: a row of a statement runs another one");
+    connection->is_running = true;
+    enum mt_status status =
+        connection->backend->run(connection, sql, values, n_values, row, context, n_changed, err);
+    connection->is_running = false;
+    return status;
+}
+
+/* ---- values ---- */
 
 struct mt_value mt_value_integer(int64_t integer)
 {
@@ -13,6 +55,8 @@ struct mt_value mt_value_text(const char *text)
 {
     return (struct mt_value){.type = MT_VALUE_TEXT, .text = text, .length = strlen(text)};
 }
+
+/* ---- tables ---- */
 
 /* What brings a database to version 1, 2, ...; what has been released does not change any more. */
 static const char *const steps[][4] = {

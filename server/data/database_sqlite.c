@@ -2,8 +2,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "server/data/database.h"
-#include "server/data/schema.h"
+#include "server/data/backend.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +25,8 @@
 /* What others wrote is nobody's business but the daemon's. */
 #define PRIVATE_MODE 0600
 
-struct mt_connection {
+struct link {
+    struct mt_connection common;
     sqlite3 *handle; /* NULL: it could not be opened again */
     bool is_damaged; /* has been found so */
     int code;        /* of the last failure */
@@ -36,29 +36,30 @@ struct mt_connection {
  * last kept, whatever is being written. */
 struct side {
     pthread_mutex_t mutex; /* held for a transaction; the writer's is taken before the reader's */
-    struct mt_connection connection;
+    struct link link;
 };
 
-struct mt_database {
+struct sqlite {
+    struct mt_database common;
     char *path;
     int64_t max_bytes;
     struct side writer, reader; /* the reader's connection is opened when it is first used */
 };
 
+static const struct mt_backend backend;
+
 /* ---- errors ---- */
 
-static enum mt_status fail_damaged(struct mt_connection *connection, const char *message,
-                                   struct mt_error *err)
+static enum mt_status fail_damaged(struct link *link, const char *message, struct mt_error *err)
 {
-    connection->is_damaged = true;
+    link->is_damaged = true;
     return mt_fail(err, MT_FORMAT, "the database is damaged: %s", message);
 }
 
-static enum mt_status fail(struct mt_connection *connection, int code, struct mt_error *err)
+static enum mt_status fail(struct link *link, int code, struct mt_error *err)
 {
-    const char *message =
-        connection->handle ? sqlite3_errmsg(connection->handle) : sqlite3_errstr(code);
-    connection->code = code;
+    const char *message = link->handle ? sqlite3_errmsg(link->handle) : sqlite3_errstr(code);
+    link->code = code;
     switch (code & 0xff) {
     case SQLITE_NOMEM:
         return mt_fail_memory(err, 0, "the database");
@@ -72,7 +73,7 @@ static enum mt_status fail(struct mt_connection *connection, int code, struct mt
         return mt_fail(err, MT_BUSY, "the database cannot be used now: %s", message);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return fail_damaged(connection, message, err);
+        return fail_damaged(link, message, err);
     default:
         return mt_fail(err, MT_IO, "the database: %s", message);
     }
@@ -129,44 +130,44 @@ static int step_all(sqlite3_stmt *statement, mt_database_row *row, void *context
     return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-enum mt_status mt_database_run(struct mt_connection *connection, const char *sql,
-                               const struct mt_value *values, size_t n_values, mt_database_row *row,
-                               void *context, size_t *n_changed, struct mt_error *err)
+static enum mt_status run(struct mt_connection *connection, const char *sql,
+                          const struct mt_value *values, size_t n_values, mt_database_row *row,
+                          void *context, size_t *n_changed, struct mt_error *err)
 {
+    struct link *link = (struct link *)connection;
     sqlite3_stmt *statement = NULL;
     enum mt_status status = MT_OK;
-    int code = sqlite3_prepare_v2(connection->handle, sql, -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(link->handle, sql, -1, &statement, NULL);
     if (code == SQLITE_OK)
         code = bind(statement, values, n_values);
     if (code == SQLITE_OK)
         code = step_all(statement, row, context, &status, err);
     if (!status && code != SQLITE_OK)
-        status = fail(connection, code, err);
+        status = fail(link, code, err);
     if (n_changed)
-        *n_changed = (size_t)sqlite3_changes(connection->handle);
+        *n_changed = (size_t)sqlite3_changes(link->handle);
     sqlite3_finalize(statement);
     return status;
 }
 
-static enum mt_status run_plain(struct mt_connection *connection, const char *sql,
-                                struct mt_error *err)
+static enum mt_status run_plain(struct link *link, const char *sql, struct mt_error *err)
 {
-    return mt_database_run(connection, sql, NULL, 0, NULL, NULL, NULL, err);
+    return mt_database_run(&link->common, sql, NULL, 0, NULL, NULL, NULL, err);
 }
 
 /* ---- opening ---- */
 
-static enum mt_status transact(struct mt_connection *connection, const char *begin,
-                               mt_database_work *work, void *context, struct mt_error *err)
+static enum mt_status transact(struct link *link, const char *begin, mt_database_work *work,
+                               void *context, struct mt_error *err)
 {
-    enum mt_status status = run_plain(connection, begin, err);
+    enum mt_status status = run_plain(link, begin, err);
     if (status)
         return status;
-    status = work(connection, context, err);
+    status = work(&link->common, context, err);
     if (!status)
-        status = run_plain(connection, "COMMIT", err);
-    if (status && !sqlite3_get_autocommit(connection->handle))
-        (void)run_plain(connection, "ROLLBACK", NULL);
+        status = run_plain(link, "COMMIT", err);
+    if (status && !sqlite3_get_autocommit(link->handle))
+        (void)run_plain(link, "ROLLBACK", NULL);
     return status;
 }
 
@@ -179,7 +180,7 @@ static enum mt_status expect_sound(void *context, const struct mt_value *columns
 
 /* One that is small is read at each start, which takes some milliseconds; a larger one where its
  * journal says that the last program did not end by itself. */
-static bool is_to_be_checked(const struct mt_database *database)
+static bool is_to_be_checked(const struct sqlite *database)
 {
     struct mt_text path = {0};
     struct stat st;
@@ -190,82 +191,82 @@ static bool is_to_be_checked(const struct mt_database *database)
 }
 
 /* Tables that are there and cannot be read, or not made although they are missing, are damaged. */
-static enum mt_status bring_up(struct mt_connection *connection, struct mt_error *err)
+static enum mt_status bring_up(struct link *link, struct mt_error *err)
 {
-    enum mt_status status = transact(connection, BEGIN_WRITING, mt_schema_bring_up, NULL, err);
-    connection->is_damaged |= status && (connection->code & 0xff) == SQLITE_ERROR;
+    enum mt_status status = transact(link, BEGIN_WRITING, mt_schema_bring_up, NULL, err);
+    link->is_damaged |= status && (link->code & 0xff) == SQLITE_ERROR;
     return status;
 }
 
-static enum mt_status configure(struct mt_database *database, struct mt_error *err)
+static enum mt_status configure(struct sqlite *database, struct mt_error *err)
 {
     static const char *const pragmas[] = {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL",
                                           "PRAGMA foreign_keys = ON"};
-    struct mt_connection *connection = &database->writer.connection;
+    struct link *link = &database->writer.link;
     char limit[64];
-    sqlite3_busy_timeout(connection->handle, BUSY_MS);
-    sqlite3_extended_result_codes(connection->handle, 1);
+    sqlite3_busy_timeout(link->handle, BUSY_MS);
+    sqlite3_extended_result_codes(link->handle, 1);
     bool is_checked = is_to_be_checked(database);
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < sizeof pragmas / sizeof *pragmas && !status; i++)
-        status = run_plain(connection, pragmas[i], err);
+        status = run_plain(link, pragmas[i], err);
     /* Of the page size that SQLite has by itself. */
     snprintf(limit, sizeof limit, "PRAGMA max_page_count = %lld",
              (long long)(database->max_bytes / 4096 + 1));
     if (!status)
-        status = run_plain(connection, limit, err);
+        status = run_plain(link, limit, err);
     if (!status && is_checked)
-        status = mt_database_run(connection, "PRAGMA quick_check(1)", NULL, 0, expect_sound,
-                                 connection, NULL, err);
-    return status ? status : bring_up(connection, err);
+        status = mt_database_run(&link->common, "PRAGMA quick_check(1)", NULL, 0, expect_sound,
+                                 link, NULL, err);
+    return status ? status : bring_up(link, err);
 }
 
-static void close_connection(struct mt_connection *connection)
+static void close_link(struct link *link)
 {
-    sqlite3_close(connection->handle);
-    *connection = (struct mt_connection){.is_damaged = connection->is_damaged};
+    sqlite3_close(link->handle);
+    *link = (struct link){.common = {.backend = &backend}, .is_damaged = link->is_damaged};
 }
 
-static enum mt_status open_handle(const struct mt_database *database,
-                                  struct mt_connection *connection, struct mt_error *err)
+static enum mt_status open_handle(const struct sqlite *database, struct link *link,
+                                  struct mt_error *err)
 {
-    connection->is_damaged = false;
-    int code = sqlite3_open_v2(database->path, &connection->handle,
+    link->is_damaged = false;
+    int code = sqlite3_open_v2(database->path, &link->handle,
                                SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-    return code == SQLITE_OK ? MT_OK : fail(connection, code, err);
+    return code == SQLITE_OK ? MT_OK : fail(link, code, err);
 }
 
-static enum mt_status open_writer(struct mt_database *database, struct mt_error *err)
+static enum mt_status open_writer(struct sqlite *database, struct mt_error *err)
 {
-    struct mt_connection *connection = &database->writer.connection;
+    struct link *link = &database->writer.link;
     /* SQLite gives its other files the same mode. */
     int fd = open(database->path, O_RDWR | O_CREAT | O_CLOEXEC, PRIVATE_MODE);
     if (fd < 0)
         return mt_fail(err, MT_IO, "%s: %s", database->path, strerror(errno));
     close(fd);
-    enum mt_status status = open_handle(database, connection, err);
+    enum mt_status status = open_handle(database, link, err);
     if (!status)
         status = configure(database, err);
     if (status)
-        close_connection(connection);
+        close_link(link);
     return status;
 }
 
-static enum mt_status open_reader(struct mt_database *database, struct mt_error *err)
+static enum mt_status open_reader(struct sqlite *database, struct mt_error *err)
 {
-    struct mt_connection *connection = &database->reader.connection;
-    enum mt_status status = open_handle(database, connection, err);
+    struct link *link = &database->reader.link;
+    enum mt_status status = open_handle(database, link, err);
     if (!status) {
-        sqlite3_busy_timeout(connection->handle, BUSY_MS);
-        status = run_plain(connection, "PRAGMA query_only = ON", err);
+        sqlite3_busy_timeout(link->handle, BUSY_MS);
+        status = run_plain(link, "PRAGMA query_only = ON", err);
     }
     if (status)
-        close_connection(connection);
+        close_link(link);
     return status;
 }
 
 /* What is beside it belongs to it. */
-static enum mt_status set_aside(const struct mt_database *database, const char *reason,
+static enum mt_status set_aside(const struct sqlite *database, const char *reason,
                                 struct mt_error *err)
 {
     static const char *const endings[] = {"", "-wal", "-shm"};
@@ -291,7 +292,7 @@ static enum mt_status set_aside(const struct mt_database *database, const char *
 }
 
 /* The damaged one is closed. */
-static enum mt_status begin_anew(struct mt_database *database, struct mt_error *err)
+static enum mt_status begin_anew(struct sqlite *database, struct mt_error *err)
 {
     char reason[MT_ERROR_BYTES];
     snprintf(reason, sizeof reason, "%s", err->message);
@@ -299,8 +300,8 @@ static enum mt_status begin_anew(struct mt_database *database, struct mt_error *
     return status ? status : open_writer(database, err);
 }
 
-static enum mt_status find_file(const struct mt_database_options *options,
-                                struct mt_database *database, struct mt_error *err)
+static enum mt_status find_file(const struct mt_database_options *options, struct sqlite *database,
+                                struct mt_error *err)
 {
     struct mt_text path = {0};
     mt_make_directories(options->directory);
@@ -310,62 +311,64 @@ static enum mt_status find_file(const struct mt_database_options *options,
     return status;
 }
 
-enum mt_status mt_database_open(const struct mt_database_options *options, struct mt_database **out,
-                                struct mt_error *err)
+static void close_database(struct mt_database *common)
 {
-    struct mt_database *database = calloc(1, sizeof *database);
-    if (!database)
-        return mt_fail_memory(err, sizeof *database, "the database");
-    pthread_mutex_init(&database->writer.mutex, NULL);
-    pthread_mutex_init(&database->reader.mutex, NULL);
-    database->max_bytes = options->max_bytes;
-    enum mt_status status = find_file(options, database, err);
-    if (!status)
-        status = open_writer(database, err);
-    if (status && database->writer.connection.is_damaged)
-        status = begin_anew(database, err);
-    if (status) {
-        mt_database_close(database);
-        return status;
-    }
-    *out = database;
-    return MT_OK;
-}
-
-void mt_database_close(struct mt_database *database)
-{
-    if (!database)
-        return;
-    close_connection(&database->reader.connection);
-    close_connection(&database->writer.connection);
+    struct sqlite *database = (struct sqlite *)common;
+    close_link(&database->reader.link);
+    close_link(&database->writer.link);
     pthread_mutex_destroy(&database->reader.mutex);
     pthread_mutex_destroy(&database->writer.mutex);
     free(database->path);
     free(database);
 }
 
-/* With both mutexes. */
-static enum mt_status replace_damaged(struct mt_database *database, struct mt_error *err)
+enum mt_status mt_sqlite_open(const struct mt_database_options *options, struct mt_database **out,
+                              struct mt_error *err)
 {
-    close_connection(&database->reader.connection);
-    close_connection(&database->writer.connection);
+    struct sqlite *database = calloc(1, sizeof *database);
+    if (!database)
+        return mt_fail_memory(err, sizeof *database, "the database");
+    database->common.backend = &backend;
+    database->writer.link.common.backend = database->reader.link.common.backend = &backend;
+    pthread_mutex_init(&database->writer.mutex, NULL);
+    pthread_mutex_init(&database->reader.mutex, NULL);
+    database->max_bytes = options->max_bytes;
+    enum mt_status status = find_file(options, database, err);
+    if (!status)
+        status = open_writer(database, err);
+    if (status && database->writer.link.is_damaged)
+        status = begin_anew(database, err);
+    if (status) {
+        close_database(&database->common);
+        return status;
+    }
+    *out = &database->common;
+    return MT_OK;
+}
+
+/* With both mutexes. */
+static enum mt_status replace_damaged(struct sqlite *database, struct mt_error *err)
+{
+    close_link(&database->reader.link);
+    close_link(&database->writer.link);
     enum mt_status status = begin_anew(database, err);
     return status ? status
                   : mt_fail(err, MT_BUSY,
                             "the database was damaged; it has been set aside, and a new one begun");
 }
 
-enum mt_status mt_database_do(struct mt_database *database, mt_database_work *work, void *context,
-                              struct mt_error *err)
+static enum mt_status write_data(struct mt_database *common, mt_database_work *work, void *context,
+                                 struct mt_error *err)
 {
+    struct sqlite *database = (struct sqlite *)common;
     struct side *writer = &database->writer;
     enum mt_status status = MT_OK;
     pthread_mutex_lock(&writer->mutex);
-    if (!writer->connection.handle)
+    if (!writer->link.handle)
         status = open_writer(database, err);
     if (!status)
-        status = transact(&writer->connection, BEGIN_WRITING, work, context, err);
-    if (status && writer->connection.is_damaged) {
+        status = transact(&writer->link, BEGIN_WRITING, work, context, err);
+    if (status && writer->link.is_damaged) {
         pthread_mutex_lock(&database->reader.mutex);
         status = replace_damaged(database, err);
         pthread_mutex_unlock(&database->reader.mutex);
@@ -374,27 +377,35 @@ enum mt_status mt_database_do(struct mt_database *database, mt_database_work *wo
     return status;
 }
 
-enum mt_status mt_database_read(struct mt_database *database, mt_database_work *work, void *context,
+static enum mt_status read_data(struct mt_database *common, mt_database_work *work, void *context,
                                 struct mt_error *err)
 {
+    struct sqlite *database = (struct sqlite *)common;
     struct side *reader = &database->reader;
     enum mt_status status = MT_OK;
     pthread_mutex_lock(&reader->mutex);
-    if (!reader->connection.handle)
+    if (!reader->link.handle)
         status = open_reader(database, err);
     if (!status)
-        status = transact(&reader->connection, BEGIN_READING, work, context, err);
-    bool is_damaged = status && reader->connection.is_damaged;
+        status = transact(&reader->link, BEGIN_READING, work, context, err);
+    bool is_damaged = status && reader->link.is_damaged;
     pthread_mutex_unlock(&reader->mutex);
     if (!is_damaged)
         return status;
     pthread_mutex_lock(&database->writer.mutex);
     pthread_mutex_lock(&reader->mutex);
     /* Unless another thread has replaced it. */
-    if (reader->connection.is_damaged)
+    if (reader->link.is_damaged)
         status = replace_damaged(database, err);
-    reader->connection.is_damaged = false;
+    reader->link.is_damaged = false;
     pthread_mutex_unlock(&reader->mutex);
     pthread_mutex_unlock(&database->writer.mutex);
     return status;
 }
+
+static const struct mt_backend backend = {
+    .close = close_database,
+    .write = write_data,
+    .read = read_data,
+    .run = run,
+};

@@ -186,7 +186,7 @@ class Installation(unittest.TestCase):
     def test_has_its_files_where_they_are_looked_for(self):
         for path in ("share/man/man1/attentiond.1", "share/bash-completion/completions/attentiond", "share/zsh/site-functions/_attentiond",
                      "share/fish/vendor_completions.d/attentiond.fish", "lib/systemd/system/attentiond.service",
-                     "share/attentiond/grafana-dashboard.json", "libexec/attentiond/attentiond-pull"):
+                     "share/attentiond/grafana-dashboard.json", "libexec/attentiond/attentiond-database", "libexec/attentiond/attentiond-pull"):
             self.assertGreater((self.prefix / path).stat().st_size, 100, path)
 
     def test_translates_with_the_installed_models(self):
