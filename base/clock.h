@@ -1,5 +1,6 @@
 /*
- * The time for deadlines and durations: since some moment in the past, never set back.
+ * The time for deadlines and durations: since some moment in the past, never set back. And the time of
+ * day, which may be.
  * Thread-safety: safe.
  */
 #ifndef MT_BASE_CLOCK_H
@@ -25,6 +26,14 @@ static inline struct timespec mt_timespec_of_ns(int64_t ns)
 static inline int64_t mt_now_ms(void)
 {
     return mt_now_ns() / 1000000;
+}
+
+/* Milliseconds since 1970, UTC: the time of day. */
+static inline int64_t mt_unix_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 #endif

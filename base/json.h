@@ -90,6 +90,8 @@ void mt_json_string_z(struct mt_json_writer *writer, const char *string);
 void mt_json_bool(struct mt_json_writer *writer, bool value);
 void mt_json_null(struct mt_json_writer *writer);
 void mt_json_integer(struct mt_json_writer *writer, int64_t value);
+/* "2026-11-28T12:00:00.000Z", of milliseconds since 1970. */
+void mt_json_time(struct mt_json_writer *writer, int64_t unix_ms);
 /* One value that is JSON already. */
 void mt_json_raw(struct mt_json_writer *writer, const char *json, size_t length);
 /* At most digits (1 to 17) significant digits, no trailing zeros;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* DBL_MAX has 309 digits before the point; 9 behind it, sign, point and NUL. */
 #define FIXED_BYTES 336
@@ -150,6 +151,17 @@ void mt_json_null(struct mt_json_writer *writer)
 {
     before_value(writer);
     mt_text_append(writer->out, "null", 4);
+}
+
+void mt_json_time(struct mt_json_writer *writer, int64_t unix_ms)
+{
+    char text[40], day[24];
+    struct tm tm;
+    time_t seconds = (time_t)(unix_ms / 1000);
+    gmtime_r(&seconds, &tm);
+    strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(text, sizeof text, "%s.%03dZ", day, (int)(unix_ms % 1000));
+    mt_json_string_z(writer, text);
 }
 
 void mt_json_raw(struct mt_json_writer *writer, const char *json, size_t length)

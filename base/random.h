@@ -16,4 +16,9 @@
 MT_MUST_CHECK enum mt_status mt_random_hex(size_t n_bytes, const char *what, char *out,
                                            struct mt_error *err);
 
+/* "96ab91fd-e715-41a1-adeb-5d701f84a483": a UUID of version 4 (RFC 9562, 5.4). MT_IO. */
+#define MT_UUID_BYTES 37
+MT_MUST_CHECK enum mt_status mt_random_uuid(const char *what, char out[MT_UUID_BYTES],
+                                            struct mt_error *err);
+
 #endif

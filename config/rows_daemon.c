@@ -339,9 +339,10 @@ const struct mt_setting mt_rows_daemon[] = {
         .default_string = "",
         .verbs = DAEMON,
         .is_fixed = true,
-        .doc = "Where glossaries that clients leave with the server are kept, in a database of "
-               "SQLite's that is made there: a directory of the daemon's user, to be backed up. "
-               "Empty: none are taken, so that nothing of a text is ever on a disk.",
+        .doc = "Where glossaries and translation memories that clients leave with the server are "
+               "kept, in a database of SQLite's that is made there: a directory of the daemon's "
+               "user, to be backed up. Empty: none are taken, so that nothing of a text is ever "
+               "on a disk.",
     },
     {
         .section = "Data",
@@ -382,6 +383,43 @@ const struct mt_setting mt_rows_daemon[] = {
         .is_fixed = true,
         .doc = "Bytes of the terms of one glossary and their translations; more get 413. DeepL "
                "allows as many, some 300,000 terms.",
+    },
+    {
+        .section = "Data",
+        FIELD(max_memories),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 10000,
+        .default_number = 100,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Translation memories of one API key, or, where there are no keys, of all clients "
+               "together; a further one gets 413. Each of them is looked into for texts that are "
+               "like one.",
+    },
+    {
+        .section = "Data",
+        FIELD(max_memory_units),
+        .value_name = "N",
+        .type = MT_SETTING_INTEGER,
+        .low = 1,
+        .high = 1e9,
+        .default_number = 2000000,
+        .verbs = DAEMON,
+        .is_fixed = true,
+        .doc = "Units, which are a text and its translation, of one translation memory; more get "
+               "413. Two million take some 1 GiB of max_data_bytes.",
+    },
+    {
+        .section = "Data",
+        FIELD(suggestions),
+        .type = MT_SETTING_BOOLEAN,
+        .default_number = 0,
+        .verbs = DAEMON,
+        .doc = "Whether POST /suggest, by which clients of LibreTranslate offer a better "
+               "translation, keeps it in the translation memory \"suggestions\" of the API key, "
+               "or, where there are no keys, of everybody. With data_directory.",
     },
     {
         .section = "Access",

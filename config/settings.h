@@ -71,6 +71,8 @@ struct mt_settings {
     /* what clients leave with the daemon */
     char *data_directory; /* "": nothing is taken */
     int64_t max_data_bytes, max_glossaries, max_glossary_bytes;
+    int64_t max_memories, max_memory_units;
+    bool suggestions;                /* POST /suggest writes */
     char *public_url;                /* "": what the request's Host says */
     char *tls_certificate, *tls_key; /* "": none */
     /* access */

@@ -15,7 +15,8 @@ import fields_table
 PAGE = ROOT / "docs/api.md"
 PATHS = {"translate": "/translate", "attention": "/attention", "file": "/translate_file", "detect": "/detect", "suggest": "/suggest",
          "positions": "/positions", "deepl": "/v2/translate", "document": "/v2/document", "document_status": "/v2/document/ID", "deepl_languages": "/v2/languages", "alignment": "`alignment` of /attention",
-         "glossary": "/v2/glossaries", "glossaries": "/v3/glossaries", "dictionary": "/v3/glossaries/ID/dictionaries"}
+         "glossary": "/v2/glossaries", "glossaries": "/v3/glossaries", "dictionary": "/v3/glossaries/ID/dictionaries",
+         "memory": "/v3/translation_memories", "memories": "/v3/translation_memories", "memory_file": "/v3/translation_memories/ID/tmx"}
 WORDS = {"boolean": "true or false", "integer": "number", "string": "text", "array": "list"}
 HEADING = "## Fields of requests"
 INTRODUCTION = "`packaging/fields_page.py` makes this table of `server/http/fields.json`. A field in bold must be there. Routes that are not named here have none."

@@ -22,8 +22,7 @@ enum mt_status mt_deepl_refuse_value(const char *name, struct mt_error *err)
 enum mt_status mt_deepl_refuse_unsupported(const struct mt_params *params,
                                            const struct mt_fields *given, struct mt_error *err)
 {
-    static const char *const names[] = {"glossary_ids", "style_id", "custom_instructions",
-                                        "translation_memory_id"};
+    static const char *const names[] = {"glossary_ids", "style_id", "custom_instructions"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const struct cJSON *value = mt_params_get(params, names[i]);
         bool is_empty = !value || (cJSON_IsString(value) && value->valuestring[0] == '\0') ||
@@ -183,6 +182,11 @@ static enum mt_status add_fields(const struct mt_request *request, struct cJSON 
         status = add_languages(service, &given, fields, err);
     if (!status && given.glossary_id[0] != '\0')
         status = add_string(fields, "glossary_id", given.glossary_id, err);
+    if (!status && given.translation_memory_id[0] != '\0')
+        status = add_string(fields, "translation_memory_id", given.translation_memory_id, err);
+    if (!status && !cJSON_AddNumberToObject(fields, "translation_memory_threshold",
+                                            (double)given.translation_memory_threshold))
+        status = mt_fail_memory(err, sizeof *fields, "a field");
     if (!status &&
         !cJSON_AddBoolToObject(fields, "show_billed_characters", given.show_billed_characters))
         status = mt_fail_memory(err, sizeof *fields, "a field");

@@ -7,6 +7,7 @@
 #include "server/api/decoding_params.h"
 #include "server/api/glossary.h"
 #include "server/api/languages_api.h"
+#include "server/api/memory_use.h"
 #include "server/api/warnings.h"
 #include "server/documents/document_translation.h"
 #include "server/models/served_model.h"
@@ -32,6 +33,8 @@ struct mt_file_translation {
     struct mt_fields fields;
     struct mt_proofreader reader; /* of the step that is being taken */
     struct mt_warnings warnings;
+    struct mt_memory_use memory;
+    size_t n_recalled; /* texts of which all comes from there */
     struct mt_glossary glossary;
     struct mt_glossary passed_on; /* its terms as later steps meet them */
     struct mt_document *document;
@@ -164,7 +167,7 @@ static enum mt_status begin_step(struct mt_file_translation *work, struct mt_req
     const char *target_lang = target ? target->code : NULL;
     if (is_last && work->languages.target[0] != '\0')
         target_lang = work->languages.target;
-    const struct mt_document_step step = {
+    struct mt_document_step step = {
         .service = request->service,
         .model = request->model,
         .options = &options,
@@ -176,6 +179,9 @@ static enum mt_status begin_step(struct mt_file_translation *work, struct mt_req
     if (!status)
         status = mt_proofreader_init(&work->reader, request->service->number_words,
                                      options.source_lang, target_lang, err);
+    if (!status && work->languages.route.n == 1)
+        status = mt_memory_use_text(&work->memory, options.source_lang, target_lang, NULL,
+                                    &step.recall, err);
     if (!status && !work->passages)
         status = mt_document_translation_create(work->document, &work->passages, err);
     if (!status)
@@ -261,6 +267,8 @@ enum mt_status mt_file_translation_create(struct mt_request *request,
     if (!status)
         status = mt_glossary_add_stored(&work->glossary, request, work->fields.glossary_id,
                                         question->source, work->languages.target, err);
+    if (!status)
+        status = mt_memory_use_begin(&work->memory, request, &work->fields, false, err);
     if (!status && work->languages.route.n > 1)
         status = mt_glossary_pass_on(&work->glossary, &work->passed_on, err);
     if (!status)
@@ -293,12 +301,21 @@ static enum mt_status add_warnings(struct mt_file_translation *work, struct mt_e
     return status;
 }
 
+static void count_recalled(struct mt_file_translation *work)
+{
+    size_t n = mt_document_translation_n_made(work->passages);
+    for (size_t i = work->n_looked; i < n; i++)
+        work->n_recalled +=
+            mt_passage_is_recalled(mt_document_translation_passage(work->passages, i));
+}
+
 /* Of sentences that have ended; the step ends with the last ones. */
 static enum mt_status end_chunk(struct mt_file_translation *work, struct mt_error *err)
 {
     enum mt_status status = count_terms(work, err);
     if (!status)
         status = add_warnings(work, err);
+    count_recalled(work);
     if (!status)
         status = mt_document_translation_render(work->passages, err);
     if (status)
@@ -362,10 +379,12 @@ static void write_count(struct mt_json_writer *writer, const char *key, size_t n
     mt_json_integer(writer, (int64_t)n);
 }
 
-static void write_left(struct mt_json_writer *writer, const struct mt_document_report *report)
+static void write_left(struct mt_json_writer *writer, const struct mt_document_report *report,
+                       size_t n_recalled)
 {
     mt_json_key(writer, "encoding");
     mt_json_string_z(writer, report->encoding);
+    write_count(writer, "from_memory", n_recalled);
     mt_json_key(writer, "left");
     mt_json_begin_array(writer);
     for (size_t i = 0; i < mt_size_min(report->n_left, MT_DOCUMENT_LISTED); i++) {
@@ -387,7 +406,7 @@ enum mt_status mt_file_translation_write_report(struct mt_file_translation *work
                                                 struct mt_json_writer *writer, struct mt_error *err)
 {
     const struct mt_model_route *route = &work->languages.route;
-    write_left(writer, &work->report);
+    write_left(writer, &work->report, work->n_recalled);
     if (route->n > 1) {
         mt_json_key(writer, "models");
         mt_model_route_write_models(writer, route);
@@ -433,6 +452,7 @@ void mt_file_translation_destroy(struct mt_file_translation *work)
     mt_document_destroy(work->document);
     mt_glossary_finish(&work->glossary);
     mt_glossary_finish(&work->passed_on);
+    mt_memory_use_finish(&work->memory);
     mt_warnings_finish(&work->warnings);
     free(work);
 }

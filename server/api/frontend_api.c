@@ -59,7 +59,7 @@ static enum mt_status finish_settings(struct mt_request *request, struct mt_erro
     mt_json_integer(&writer, FRONTEND_TIMEOUT_MS);
     write_flag(&writer, "keyRequired", settings->key_required);
     write_languages(&writer, service);
-    write_flag(&writer, "suggestions", false);
+    write_flag(&writer, "suggestions", settings->suggestions && service->memories);
     mt_json_key(&writer, "supportedFilesFormat");
     mt_files_write_extensions(&writer, service->settings);
     mt_json_end_object(&writer);
@@ -67,12 +67,3 @@ static enum mt_status finish_settings(struct mt_request *request, struct mt_erro
 }
 
 const struct mt_handler mt_frontend_settings_handler = {.finish = finish_settings};
-
-static enum mt_status finish_suggest(struct mt_request *request, struct mt_error *err)
-{
-    (void)err;
-    mt_reply_error(&request->reply, 403, "Suggestions are disabled on this server.");
-    return MT_OK;
-}
-
-const struct mt_handler mt_suggest_handler = {.finish = finish_suggest};

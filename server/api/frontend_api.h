@@ -1,6 +1,5 @@
 /*
- * What LibreTranslate's front end and the clients built after it ask beside translations: what the
- * server can do, and whether it takes suggestions (it does not).
+ * What LibreTranslate's front end and the clients built after it ask beside translations.
  */
 #ifndef MT_SERVER_API_FRONTEND_API_H
 #define MT_SERVER_API_FRONTEND_API_H
@@ -9,8 +8,5 @@
 
 /* GET /frontend/settings: limits and abilities of the server. */
 extern const struct mt_handler mt_frontend_settings_handler;
-
-/* POST /suggest: always 403, as LibreTranslate answers where suggestions are off. */
-extern const struct mt_handler mt_suggest_handler;
 
 #endif

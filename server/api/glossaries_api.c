@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cjson/cJSON.h>
 
@@ -195,18 +194,6 @@ struct answer {
     int64_t created_ms;
 };
 
-static void write_time(struct mt_json_writer *writer, int64_t ms)
-{
-    char text[40], day[24];
-    struct tm tm;
-    time_t seconds = (time_t)(ms / 1000);
-    gmtime_r(&seconds, &tm);
-    strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(text, sizeof text, "%s.%03dZ", day, (int)(ms % 1000));
-    mt_json_key(writer, "creation_time");
-    mt_json_string_z(writer, text);
-}
-
 static void write_string(struct mt_json_writer *writer, const char *key, const char *value)
 {
     mt_json_key(writer, key);
@@ -231,7 +218,8 @@ static void close_glossary(struct answer *answer)
     if (answer->open[0] == '\0')
         return;
     mt_json_end_array(&answer->writer);
-    write_time(&answer->writer, answer->created_ms);
+    mt_json_key(&answer->writer, "creation_time");
+    mt_json_time(&answer->writer, answer->created_ms);
     mt_json_end_object(&answer->writer);
     answer->open[0] = '\0';
 }
@@ -269,7 +257,8 @@ static enum mt_status write_v2(void *context, const struct mt_glossary_row *row,
     mt_json_bool(writer, true);
     write_string(writer, "name", row->name);
     write_dictionary(writer, row);
-    write_time(writer, row->created_ms);
+    mt_json_key(writer, "creation_time");
+    mt_json_time(writer, row->created_ms);
     mt_json_end_object(writer);
     return MT_OK;
 }

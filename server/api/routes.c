@@ -7,6 +7,7 @@
 #include "server/api/glossaries_api.h"
 #include "server/api/health_api.h"
 #include "server/api/languages_api.h"
+#include "server/api/memories_api.h"
 #include "server/api/models_api.h"
 #include "server/api/positions_api.h"
 #include "server/http/router.h"
@@ -83,6 +84,19 @@ const struct mt_route mt_routes[] = {
      .handler = &mt_deepl_usage_handler,
      .access = MT_ACCESS_KEYED},
     GLOSSARIES("/v3/glossaries", "PUT, PATCH, DELETE"),
+    {.method = "GET",
+     .also = "POST",
+     .path = "/v3/translation_memories",
+     .handler = &mt_memories_handler,
+     .access = MT_ACCESS_CHANGES_METERED,
+     .takes_documents = true},
+    {.method = "GET",
+     .also = "POST, DELETE",
+     .path = "/v3/translation_memories/",
+     .handler = &mt_memories_handler,
+     .is_folder = true,
+     .access = MT_ACCESS_CHANGES_METERED,
+     .takes_documents = true},
     {.method = "GET", .path = "/web/", .handler = &mt_web_handler, .is_folder = true},
 };
 

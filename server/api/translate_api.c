@@ -9,7 +9,7 @@
 #include "server/api/outcome.h"
 #include "server/passages/passage.h"
 #include "server/models/served_model.h"
-#include "server/api/translate_params.h"
+#include "server/api/translate_state.h"
 #include "server/api/warnings.h"
 
 #include <stdlib.h>
@@ -17,54 +17,6 @@
 #include <strings.h>
 
 #include <cjson/cJSON.h>
-
-/*
- * One element of q, on its way through the models of its route:
- *
- *   bytes --[step 0]--> input --[step 1]--> outcome
- */
-struct text {
-    const char *bytes; /* the request's */
-    size_t length;
-    struct mt_detection detected; /* where the source is "auto" */
-    struct mt_language_pair pair; /* as which it is translated, and its way */
-    size_t n_steps;               /* that it has taken */
-    bool has_ended;               /* outcome is there */
-    struct mt_text input;         /* what the last step gave, for the next one */
-    struct mt_passage *passage;   /* of the step that is being taken, */
-    struct mt_proofreader reader; /* and what reads it */
-    struct mt_passage_cursor given;
-    struct mt_outcome outcome;
-};
-
-/* What runs now: one step of all texts whose turn it is with this model. */
-struct round {
-    struct mt_served_model *served; /* NULL: nothing */
-    bool is_last;                   /* the step is the last one of these texts */
-    struct mt_translate_decoding decoding;
-    struct mt_translation_options traced; /* for what has marks to be put back */
-    struct mt_alignment_trace marks, alignment;
-};
-
-struct state {
-    struct text *texts;
-    size_t n_texts;
-    const struct cJSON *q; /* the first of n_given strings, which become the texts */
-    size_t n_given;
-    bool is_array;
-    bool is_auto;    /* each text's language is detected; its pair's source is "" until then */
-    bool has_served; /* and one of them is in a language that something leads from */
-    struct mt_served_model *only; /* the model that the request names; NULL: any */
-    /* A language of its own for each text; NULL: one for all. */
-    const struct cJSON *sources, *targets;
-    struct mt_translate_params params;
-    struct mt_glossary passed_on; /* the terms as later steps meet them */
-    struct round round;
-    /* Of all texts and steps; JSON. */
-    struct mt_text lost;
-    struct mt_json_writer lost_writer;
-    struct mt_warnings warnings;
-};
 
 /* ---- reading the request ---- */
 
@@ -81,8 +33,8 @@ static enum mt_status check_text(const struct cJSON *value, struct mt_error *err
                          "Invalid request: q must be a string or an array of strings");
 }
 
-static enum mt_status check_texts(struct state *state, const struct mt_request *request,
-                                  struct mt_error *err)
+static enum mt_status check_texts(struct mt_translate_state *state,
+                                  const struct mt_request *request, struct mt_error *err)
 {
     const struct cJSON *q = mt_params_get(&request->params, "q");
     state->is_array = cJSON_IsArray(q);
@@ -106,7 +58,7 @@ static enum mt_status too_large(enum mt_dialect dialect, size_t size, int64_t li
 }
 
 /* Of more than there may be not one is kept: a text takes more memory here than in the body. */
-static enum mt_status take_texts(struct state *state, const struct mt_request *request,
+static enum mt_status take_texts(struct mt_translate_state *state, const struct mt_request *request,
                                  struct mt_error *err)
 {
     const struct mt_limits *limits = &request->access.limits;
@@ -118,8 +70,8 @@ static enum mt_status take_texts(struct state *state, const struct mt_request *r
         return mt_fail_memory(err, state->n_given * sizeof state->texts[0], "texts");
     for (const struct cJSON *item = state->q; state->n_texts < state->n_given; item = item->next) {
         const char *bytes = item->valuestring;
-        struct text *text = &state->texts[state->n_texts++];
-        *text = (struct text){.bytes = bytes, .length = strlen(bytes)};
+        struct mt_translate_text *text = &state->texts[state->n_texts++];
+        *text = (struct mt_translate_text){.bytes = bytes, .length = strlen(bytes)};
         size_t n_chars = mt_utf8_count(text->bytes, text->length);
         if (n_chars > (size_t)limits->max_text_chars)
             return too_large(dialect, n_chars, limits->max_text_chars, err);
@@ -128,7 +80,7 @@ static enum mt_status take_texts(struct state *state, const struct mt_request *r
 }
 
 /* A language for each text, in JSON. "auto" is for all of them. */
-static enum mt_status check_codes(const struct state *state, const struct cJSON *codes,
+static enum mt_status check_codes(const struct mt_translate_state *state, const struct cJSON *codes,
                                   const char *name, struct mt_error *err)
 {
     size_t n = (size_t)cJSON_GetArraySize(codes);
@@ -145,9 +97,9 @@ static enum mt_status check_codes(const struct state *state, const struct cJSON 
 }
 
 /* One code, or *codes. A model that is named may say by itself what it translates. */
-static enum mt_status read_code(const struct state *state, const struct mt_params *params,
-                                const char *name, const char **out, const struct cJSON **codes,
-                                struct mt_error *err)
+static enum mt_status read_code(const struct mt_translate_state *state,
+                                const struct mt_params *params, const char *name, const char **out,
+                                const struct cJSON **codes, struct mt_error *err)
 {
     const struct cJSON *value = mt_params_get(params, name);
     *out = "";
@@ -161,9 +113,10 @@ static enum mt_status read_code(const struct state *state, const struct mt_param
     return status;
 }
 
-static enum mt_status read_pair(const struct state *state, const struct mt_request *request,
-                                const char *source, const char *target,
-                                struct mt_language_pair *out, struct mt_error *err)
+static enum mt_status read_pair(const struct mt_translate_state *state,
+                                const struct mt_request *request, const char *source,
+                                const char *target, struct mt_language_pair *out,
+                                struct mt_error *err)
 {
     const struct mt_service *service = request->service;
     if (state->is_auto)
@@ -171,15 +124,16 @@ static enum mt_status read_pair(const struct state *state, const struct mt_reque
     return mt_languages_check(service, state->only, source, target, out, err);
 }
 
-static enum mt_status read_languages(struct state *state, const struct mt_request *request,
-                                     const char *source, const char *target, struct mt_error *err)
+static enum mt_status read_languages(struct mt_translate_state *state,
+                                     const struct mt_request *request, const char *source,
+                                     const char *target, struct mt_error *err)
 {
     const struct cJSON *next_source = state->sources, *next_target = state->targets;
     bool is_one_pair = !next_source && !next_target;
     enum mt_status status = MT_OK;
     state->is_auto = strcasecmp(source, "auto") == 0;
     for (size_t i = 0; i < state->n_texts && !status; i++) {
-        struct text *text = &state->texts[i];
+        struct mt_translate_text *text = &state->texts[i];
         if (i > 0 && is_one_pair) {
             text->pair = state->texts[0].pair;
             continue;
@@ -193,7 +147,7 @@ static enum mt_status read_languages(struct state *state, const struct mt_reques
 }
 
 /* In the order in which LibreTranslate complains. */
-static enum mt_status read_request(struct state *state, struct mt_request *request,
+static enum mt_status read_request(struct mt_translate_state *state, struct mt_request *request,
                                    struct mt_error *err)
 {
     const char *source, *target;
@@ -219,13 +173,14 @@ static enum mt_status read_request(struct state *state, struct mt_request *reque
 /* ---- the way of each text ---- */
 
 /* page: the language of the texts beside these, or NULL; then those alone that are not certain. */
-static enum mt_status detect_each(struct state *state, const struct mt_request *request,
-                                  const char *page, struct mt_error *err)
+static enum mt_status detect_each(struct mt_translate_state *state,
+                                  const struct mt_request *request, const char *page,
+                                  struct mt_error *err)
 {
     struct mt_detect_languages languages = {.n = 0};
     bool is_known = false;
     for (size_t i = 0; i < state->n_texts; i++) {
-        struct text *text = &state->texts[i];
+        struct mt_translate_text *text = &state->texts[i];
         if (i == 0 || state->targets) {
             mt_languages_to_detect(request->service, state->only, text->pair.target, &languages);
             is_known = page && languages.has_usual && strcmp(languages.codes[0], page) == 0;
@@ -243,7 +198,7 @@ static enum mt_status detect_each(struct state *state, const struct mt_request *
 }
 
 /* The texts of a request are often those of a page: what is not certain is in its language. */
-static enum mt_status detect(struct state *state, const struct mt_request *request,
+static enum mt_status detect(struct mt_translate_state *state, const struct mt_request *request,
                              struct mt_error *err)
 {
     struct mt_detect_page page = {.n_bytes = 0};
@@ -261,9 +216,9 @@ static enum mt_status detect(struct state *state, const struct mt_request *reque
 
 /* A text that no model takes is no reason to refuse others beside it: it is translated as if it
  * were in the first language, and detectedLanguage says what it is. */
-static enum mt_status settle(const struct state *state, const struct mt_request *request,
-                             const struct text *text, struct mt_language_pair *pair,
-                             struct mt_error *err)
+static enum mt_status settle(const struct mt_translate_state *state,
+                             const struct mt_request *request, const struct mt_translate_text *text,
+                             struct mt_language_pair *pair, struct mt_error *err)
 {
     struct mt_detection from = text->detected;
     if (!from.is_served && state->has_served) {
@@ -274,8 +229,8 @@ static enum mt_status settle(const struct state *state, const struct mt_request 
 }
 
 /* Which word came from which, one model can say of its own translation. */
-static enum mt_status check_pivot(const struct state *state, const struct text *text,
-                                  struct mt_error *err)
+static enum mt_status check_pivot(const struct mt_translate_state *state,
+                                  const struct mt_translate_text *text, struct mt_error *err)
 {
     if (text->pair.route.n == 1 || !state->params.fields.alignment)
         return MT_OK;
@@ -284,8 +239,8 @@ static enum mt_status check_pivot(const struct state *state, const struct text *
                    text->pair.route.steps[0].source->code, text->pair.target);
 }
 
-static enum mt_status find_way(struct state *state, const struct mt_request *request,
-                               struct text *text, struct mt_error *err)
+static enum mt_status find_way(struct mt_translate_state *state, const struct mt_request *request,
+                               struct mt_translate_text *text, struct mt_error *err)
 {
     enum mt_status status = state->is_auto ? settle(state, request, text, &text->pair, err) : MT_OK;
     if (status)
@@ -296,7 +251,7 @@ static enum mt_status find_way(struct state *state, const struct mt_request *req
     return check_pivot(state, text, err);
 }
 
-static enum mt_status find_ways(struct state *state, const struct mt_request *request,
+static enum mt_status find_ways(struct mt_translate_state *state, const struct mt_request *request,
                                 struct mt_error *err)
 {
     enum mt_status status = state->is_auto ? detect(state, request, err) : MT_OK;
@@ -305,17 +260,9 @@ static enum mt_status find_ways(struct state *state, const struct mt_request *re
     return status;
 }
 
-static bool is_pivoted(const struct state *state)
-{
-    for (size_t i = 0; i < state->n_texts; i++)
-        if (state->texts[i].pair.route.n > 1)
-            return true;
-    return false;
-}
-
 static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
 {
-    struct state *state = calloc(1, sizeof *state);
+    struct mt_translate_state *state = calloc(1, sizeof *state);
     if (!state)
         return mt_fail_memory(err, sizeof *state, "a request");
     request->state = state;
@@ -325,35 +272,39 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
     mt_warnings_init(&state->warnings, &guards, request->service->metrics);
     enum mt_status status = read_request(state, request, err);
     if (!status)
+        status = mt_memory_use_begin(&state->memory, request, &state->params.fields,
+                                     request->reply.dialect != MT_DEEPL, err);
+    if (!status)
         status = find_ways(state, request, err);
     if (!status && state->n_texts > 0)
         status = mt_glossary_add_stored(
             &state->params.glossary, request, state->params.fields.glossary_id,
             state->is_auto || state->sources || state->targets ? NULL : state->texts[0].pair.source,
             state->texts[0].pair.target, err);
-    if (!status && is_pivoted(state))
+    if (!status && mt_translate_is_pivoted(state))
         status = mt_glossary_pass_on(&state->params.glossary, &state->passed_on, err);
     return status;
 }
 
 /* ---- rounds ---- */
 
-static bool is_at_last_step(const struct text *text)
+static bool is_at_last_step(const struct mt_translate_text *text)
 {
     return text->n_steps + 1 == text->pair.route.n;
 }
 
-static bool is_of_round(const struct round *round, const struct text *text)
+static bool is_of_round(const struct mt_translate_round *round,
+                        const struct mt_translate_text *text)
 {
     return !text->has_ended && text->pair.route.steps[text->n_steps].served == round->served &&
            is_at_last_step(text) == round->is_last;
 }
 
 /* The first text that has not ended says which model comes next. */
-static struct mt_served_model *choose_round(struct state *state)
+static struct mt_served_model *choose_round(struct mt_translate_state *state)
 {
     for (size_t i = 0; i < state->n_texts; i++) {
-        const struct text *text = &state->texts[i];
+        const struct mt_translate_text *text = &state->texts[i];
         if (text->has_ended)
             continue;
         state->round.served = text->pair.route.steps[text->n_steps].served;
@@ -363,10 +314,10 @@ static struct mt_served_model *choose_round(struct state *state)
     return NULL;
 }
 
-static enum mt_status begin_round(struct state *state, struct mt_request *request,
+static enum mt_status begin_round(struct mt_translate_state *state, struct mt_request *request,
                                   struct mt_error *err)
 {
-    struct round *round = &state->round;
+    struct mt_translate_round *round = &state->round;
     struct mt_translation_options *plain = &round->decoding.options;
     enum mt_status status =
         mt_translate_decoding_init(&round->decoding, &state->params, request, round->is_last, err);
@@ -380,16 +331,16 @@ static enum mt_status begin_round(struct state *state, struct mt_request *reques
     return status;
 }
 
-static void finish_round(struct round *round)
+static void finish_round(struct mt_translate_round *round)
 {
     mt_alignment_trace_finish(&round->alignment);
     mt_alignment_trace_finish(&round->marks);
     mt_translate_decoding_finish(&round->decoding);
-    *round = (struct round){0};
+    *round = (struct mt_translate_round){0};
 }
 
 /* By which rules its sentences are found. */
-static const char *source_language(const struct text *text)
+static const char *source_language(const struct mt_translate_text *text)
 {
     const struct mt_model_language *source = text->pair.route.steps[text->n_steps].source;
     if (text->n_steps > 0)
@@ -398,7 +349,7 @@ static const char *source_language(const struct text *text)
 }
 
 /* NULL: unknown. */
-static const char *target_language(const struct text *text)
+static const char *target_language(const struct mt_translate_text *text)
 {
     const struct mt_model_language *target = text->pair.route.steps[text->n_steps].target;
     if (is_at_last_step(text) && text->pair.target[0] != '\0')
@@ -417,15 +368,22 @@ static enum mt_status add_sentences(struct mt_request *request,
     return status;
 }
 
-static enum mt_status begin_step(struct mt_request *request, struct state *state, struct text *text,
-                                 struct mt_error *err)
+/* What a memory has is a translation of the whole way, and has none of what a model tells of its own. */
+static bool has_memory(const struct mt_translate_state *state, const struct mt_translate_text *text)
 {
-    struct round *round = &state->round;
+    return text->pair.route.n == 1 && !state->params.fields.alignment &&
+           state->params.fields.target_prefix[0] == '\0';
+}
+
+static enum mt_status begin_step(struct mt_request *request, struct mt_translate_state *state,
+                                 struct mt_translate_text *text, struct mt_error *err)
+{
+    struct mt_translate_round *round = &state->round;
     struct mt_translation_options plain = round->decoding.options, traced = round->traced;
     const struct mt_translate_params *params = &state->params;
     const struct mt_model_route_step *step = &text->pair.route.steps[text->n_steps];
     const struct mt_glossary *glossary = text->n_steps > 0 ? &state->passed_on : &params->glossary;
-    const struct mt_passage_options options = {
+    struct mt_passage_options options = {
         .plain = &plain,
         .traced = &traced,
         .trace = &round->marks,
@@ -444,6 +402,9 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
     enum mt_status status = mt_proofreader_init(&text->reader, request->service->number_words,
                                                 source_language(text), target_language(text), err);
     struct mt_coded coded = {0};
+    if (!status && has_memory(state, text))
+        status = mt_memory_use_text(&state->memory, plain.source_lang, plain.target_lang,
+                                    &text->memory, &options.recall, err);
     if (!status)
         status = mt_translate_params_read_text(params, request, bytes, length, &coded, err);
     if (!status)
@@ -452,7 +413,7 @@ static enum mt_status begin_step(struct mt_request *request, struct state *state
     return status;
 }
 
-static enum mt_status add_passage(struct mt_request *request, struct state *state,
+static enum mt_status add_passage(struct mt_request *request, struct mt_translate_state *state,
                                   const struct mt_passage *passage, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
@@ -468,10 +429,10 @@ static enum mt_status add_passage(struct mt_request *request, struct state *stat
 
 static enum mt_status begin(struct mt_request *request, struct mt_error *err)
 {
-    struct state *state = request->state;
+    struct mt_translate_state *state = request->state;
     enum mt_status status = begin_round(state, request, err);
     for (size_t i = 0; i < state->n_texts && !status; i++) {
-        struct text *text = &state->texts[i];
+        struct mt_translate_text *text = &state->texts[i];
         if (!is_of_round(&state->round, text))
             continue;
         status = begin_step(request, state, text, err);
@@ -483,13 +444,14 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
 
 static void write_lost_one(void *context, const char *bytes, size_t length)
 {
-    struct state *state = context;
+    struct mt_translate_state *state = context;
     if (state->lost.length == 0)
         mt_json_begin_array(&state->lost_writer);
     mt_json_string(&state->lost_writer, bytes, length);
 }
 
-static enum mt_status count_terms(struct state *state, struct text *text, struct mt_error *err)
+static enum mt_status count_terms(struct mt_translate_state *state, struct mt_translate_text *text,
+                                  struct mt_error *err)
 {
     struct mt_glossary *glossary = &state->params.glossary;
     if (!glossary->terms)
@@ -500,7 +462,7 @@ static enum mt_status count_terms(struct state *state, struct text *text, struct
 }
 
 /* What the next model is given is what a client would hand on: the string of a reply. */
-static enum mt_status pass_on(struct text *text, struct mt_error *err)
+static enum mt_status pass_on(struct mt_translate_text *text, struct mt_error *err)
 {
     mt_text_finish(&text->input);
     text->input = text->outcome.translations[0];
@@ -508,17 +470,18 @@ static enum mt_status pass_on(struct text *text, struct mt_error *err)
     return mt_text_repair(&text->input, "a translation", err);
 }
 
-static enum mt_status add_warnings(struct state *state, struct text *text, struct mt_error *err)
+static enum mt_status add_warnings(struct mt_translate_state *state, struct mt_translate_text *text,
+                                   struct mt_error *err)
 {
     const struct mt_served_model_info *info = mt_served_model_info(state->round.served);
     return mt_warnings_add(&state->warnings, (size_t)(text - state->texts),
                            text->pair.route.n > 1 ? info->id : NULL, text->passage, err);
 }
 
-static enum mt_status take_outcome(const struct state *state, struct text *text,
-                                   struct mt_error *err)
+static enum mt_status take_outcome(const struct mt_translate_state *state,
+                                   struct mt_translate_text *text, struct mt_error *err)
 {
-    const struct round *round = &state->round;
+    const struct mt_translate_round *round = &state->round;
     text->outcome.keeps_sentences =
         state->params.fields.return_sentences && text->pair.route.n == 1;
     return mt_outcome_take(&text->outcome, text->passage,
@@ -526,7 +489,8 @@ static enum mt_status take_outcome(const struct state *state, struct text *text,
                            state->params.fields.alignment ? &round->alignment : NULL, err);
 }
 
-static enum mt_status end_step(struct state *state, struct text *text, struct mt_error *err)
+static enum mt_status end_step(struct mt_translate_state *state, struct mt_translate_text *text,
+                               struct mt_error *err)
 {
     enum mt_status status = mt_passage_find_lost(text->passage, write_lost_one, state, err);
     if (!status)
@@ -544,7 +508,7 @@ static enum mt_status end_step(struct state *state, struct text *text, struct mt
     return text->has_ended ? MT_OK : pass_on(text, err);
 }
 
-static enum mt_status end_round(struct state *state, struct mt_error *err)
+static enum mt_status end_round(struct mt_translate_state *state, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < state->n_texts && !status; i++)
@@ -565,163 +529,13 @@ static enum mt_status choose(struct mt_request *request, struct mt_served_model 
     return status;
 }
 
-/* ---- the reply ---- */
-
-typedef void write_one(struct mt_json_writer *writer, const struct text *text);
-
-/* One member of the reply: for every text, in an array where q was one. */
-static void write_member(struct mt_json_writer *writer, const struct state *state, const char *key,
-                         write_one *write)
-{
-    mt_json_key(writer, key);
-    if (state->is_array)
-        mt_json_begin_array(writer);
-    for (size_t i = 0; i < state->n_texts; i++)
-        write(writer, &state->texts[i]);
-    if (state->is_array)
-        mt_json_end_array(writer);
-}
-
-static void write_alignment(struct mt_json_writer *writer, const struct text *text)
-{
-    mt_outcome_write_alignment(writer, &text->outcome);
-}
-
-static void write_alternatives(struct mt_json_writer *writer, const struct text *text)
-{
-    mt_outcome_write_alternatives(writer, &text->outcome);
-}
-
-static void write_detected(struct mt_json_writer *writer, const struct text *text)
-{
-    mt_detection_write(writer, &text->detected);
-}
-
-static void write_models(struct mt_json_writer *writer, const struct text *text)
-{
-    mt_model_route_write_models(writer, &text->pair.route);
-}
-
-static void write_scores(struct mt_json_writer *writer, const struct text *text)
-{
-    mt_outcome_write_scores(writer, &text->outcome);
-}
-
-static void write_sentences(struct mt_json_writer *writer, const struct text *text)
-{
-    mt_outcome_write_sentences(writer, &text->outcome);
-}
-
-static void write_best(struct mt_json_writer *writer, const struct text *text)
-{
-    mt_outcome_write_best(writer, &text->outcome);
-}
-
-static void write_via(struct mt_json_writer *writer, const struct text *text)
-{
-    mt_model_route_write_via(writer, &text->pair.route);
-}
-
-static void write_usage(struct mt_json_writer *writer, const struct state *state)
-{
-    size_t n_source = 0, n_target = 0;
-    for (size_t i = 0; i < state->n_texts; i++) {
-        n_source += state->texts[i].outcome.n_source_tokens;
-        n_target += state->texts[i].outcome.n_target_tokens;
-    }
-    mt_json_key(writer, "usage");
-    mt_json_begin_object(writer);
-    mt_json_key(writer, "source_tokens");
-    mt_json_integer(writer, (int64_t)n_source);
-    mt_json_key(writer, "target_tokens");
-    mt_json_integer(writer, (int64_t)n_target);
-    mt_json_end_object(writer);
-}
-
-/* All placeholders of all texts that did not survive. */
-static void write_lost(struct mt_json_writer *writer, struct state *state)
-{
-    if (state->lost.length == 0)
-        return;
-    mt_json_end_array(&state->lost_writer);
-    mt_json_key(writer, "placeholders_lost");
-    mt_json_raw(writer, state->lost.bytes, state->lost.length);
-}
-
-/* Keys in alphabetical order, as LibreTranslate sends them. */
-static enum mt_status finish(struct mt_request *request, struct mt_error *err)
-{
-    struct state *state = request->state;
-    const struct mt_translate_params *params = &state->params;
-    bool has_pivot = is_pivoted(state);
-    struct mt_json_writer writer;
-    mt_json_writer_init(&writer, &request->reply.body);
-    mt_json_begin_object(&writer);
-    if (params->fields.alignment)
-        write_member(&writer, state, "alignment", write_alignment);
-    if (params->n_alternatives > 0)
-        write_member(&writer, state, "alternatives", write_alternatives);
-    if (state->is_auto)
-        write_member(&writer, state, "detectedLanguage", write_detected);
-    if (has_pivot)
-        write_member(&writer, state, "models", write_models);
-    write_lost(&writer, state);
-    if (params->fields.return_scores)
-        write_member(&writer, state, "scores", write_scores);
-    if (params->fields.return_sentences)
-        write_member(&writer, state, "sentences", write_sentences);
-    if (params->glossary.terms) {
-        mt_json_key(&writer, "terms");
-        mt_glossary_write(&params->glossary, &writer);
-    }
-    write_member(&writer, state, "translatedText", write_best);
-    if (params->fields.return_usage)
-        write_usage(&writer, state);
-    if (has_pivot)
-        write_member(&writer, state, "via", write_via);
-    mt_warnings_write(&state->warnings, &writer);
-    mt_json_end_object(&writer);
-    enum mt_status status = mt_text_check(&state->lost, "the reply", err);
-    if (!status)
-        status = mt_text_check(&state->warnings.list, "the reply", err);
-    return status ? status : mt_text_check(&request->reply.body, "the reply", err);
-}
-
-size_t mt_translate_n_texts(const struct mt_request *request)
-{
-    const struct state *state = request->state;
-    return state->n_texts;
-}
-
-enum mt_status mt_translate_write_warnings(const struct mt_request *request,
-                                           struct mt_json_writer *writer, struct mt_error *err)
-{
-    struct state *state = request->state;
-    mt_warnings_write(&state->warnings, writer);
-    return mt_text_check(&state->warnings.list, "the reply", err);
-}
-
-enum mt_status mt_translate_take(const struct mt_request *request, size_t index,
-                                 struct mt_translated *out, struct mt_text *translation,
-                                 struct mt_error *err)
-{
-    const struct state *state = request->state;
-    const struct text *text = &state->texts[index];
-    const struct mt_text *best = &text->outcome.translations[0];
-    *out = (struct mt_translated){
-        .source_lang = state->is_auto ? text->detected.language : text->pair.source,
-        .n_chars = mt_utf8_count(text->bytes, text->length),
-    };
-    mt_text_append(translation, best->bytes ? best->bytes : "", best->length);
-    return mt_text_check(translation, "a translation", err);
-}
-
 /* ---- the reply, while it is being made ---- */
 
 /* What advance appends before it lets others have their turn. */
 #define MAX_EVENTS_BYTES ((size_t)8 << 10)
 
-static void write_piece(const struct state *state, const struct text *text, size_t sentence,
+static void write_piece(const struct mt_translate_state *state,
+                        const struct mt_translate_text *text, size_t sentence,
                         const struct mt_text *piece, struct mt_text *events)
 {
     struct mt_json_writer writer;
@@ -739,8 +553,9 @@ static void write_piece(const struct state *state, const struct text *text, size
 }
 
 /* The next piece of what the outcome is going to be. */
-static enum mt_status advance_text(const struct state *state, struct text *text,
-                                   struct mt_text *out, bool *moved, struct mt_error *err)
+static enum mt_status advance_text(const struct mt_translate_state *state,
+                                   struct mt_translate_text *text, struct mt_text *out, bool *moved,
+                                   struct mt_error *err)
 {
     bool is_running = text->passage && state->round.is_last;
     *moved = !text->given.has_all && (is_running || text->pair.is_identity);
@@ -757,11 +572,11 @@ static enum mt_status advance_text(const struct state *state, struct text *text,
 static enum mt_status advance(struct mt_request *request, struct mt_text *events,
                               struct mt_error *err)
 {
-    struct state *state = request->state;
+    struct mt_translate_state *state = request->state;
     struct mt_text piece = {0};
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < state->n_texts && !status; i++) {
-        struct text *text = &state->texts[i];
+        struct mt_translate_text *text = &state->texts[i];
         for (bool moved = true; moved && !status && events->length < MAX_EVENTS_BYTES;) {
             size_t sentence = text->given.n_sentences;
             piece.length = 0;
@@ -776,22 +591,27 @@ static enum mt_status advance(struct mt_request *request, struct mt_text *events
 
 static void release(struct mt_request *request)
 {
-    struct state *state = request->state;
+    struct mt_translate_state *state = request->state;
     if (!state)
         return;
     for (size_t i = 0; i < state->n_texts; i++) {
         mt_passage_destroy(state->texts[i].passage);
         mt_outcome_finish(&state->texts[i].outcome);
         mt_text_finish(&state->texts[i].input);
+        mt_text_finish(&state->texts[i].memory);
     }
     finish_round(&state->round);
     mt_translate_params_finish(&state->params);
     mt_glossary_finish(&state->passed_on);
+    mt_memory_use_finish(&state->memory);
     mt_warnings_finish(&state->warnings);
     mt_text_finish(&state->lost);
     free(state->texts);
     free(state);
 }
 
-const struct mt_handler mt_translate_handler = {
-    .choose = choose, .begin = begin, .finish = finish, .advance = advance, .release = release};
+const struct mt_handler mt_translate_handler = {.choose = choose,
+                                                .begin = begin,
+                                                .finish = mt_translate_finish,
+                                                .advance = advance,
+                                                .release = release};

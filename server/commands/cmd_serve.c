@@ -17,6 +17,7 @@
 #include "server/engine/result_cache.h"
 #include "server/data/database.h"
 #include "server/data/glossaries.h"
+#include "server/data/translation_memory.h"
 #include "server/service/document_jobs.h"
 #include "server/service/file_store.h"
 #include "server/service/generation.h"
@@ -83,6 +84,7 @@ struct server {
     struct mt_result_cache *results; /* NULL: cache_bytes is 0 */
     struct mt_database *database;    /* NULL: there is no data_directory */
     struct mt_glossaries *glossaries;
+    struct mt_memories *memories;
     struct mt_metrics *metrics;
     struct mt_generations *generations;
     struct mt_text_threads *text_threads;
@@ -148,6 +150,7 @@ static enum mt_status create_generations(struct server *server, struct mt_error 
         .attention_budget = &server->attention_budget,
         .files = server->files,
         .glossaries = server->glossaries,
+        .memories = server->memories,
         .results = server->results,
         .documents = server->documents,
         .splitter = server->splitter,
@@ -329,9 +332,15 @@ static enum mt_status open_data(struct server *server, const struct mt_settings 
     };
     if (settings->data_directory[0] == '\0')
         return MT_OK;
+    const struct mt_memory_limits memory_limits = {
+        .max_memories = (size_t)settings->max_memories,
+        .max_units = (size_t)settings->max_memory_units,
+    };
     enum mt_status status = mt_database_open(&options, &server->database, err);
+    if (!status)
+        status = mt_glossaries_create(server->database, &limits, &server->glossaries, err);
     return status ? status
-                  : mt_glossaries_create(server->database, &limits, &server->glossaries, err);
+                  : mt_memories_create(server->database, &memory_limits, &server->memories, err);
 }
 
 /* All that can take long. The port first: whether it is free is known at once, and clients that
@@ -399,6 +408,7 @@ static void stop(struct server *server)
     mt_generations_destroy(server->generations);
     mt_document_jobs_destroy(server->documents);
     mt_result_cache_destroy(server->results);
+    mt_memories_destroy(server->memories);
     mt_glossaries_destroy(server->glossaries);
     mt_database_close(server->database);
     mt_file_store_destroy(server->files);

@@ -59,7 +59,7 @@ struct mt_value mt_value_text(const char *text)
 /* ---- tables ---- */
 
 /* What brings a database to version 1, 2, ...; what has been released does not change any more. */
-static const char *const steps[][4] = {
+static const char *const steps[][8] = {
     {"CREATE TABLE glossaries (id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, "
      "created_ms BIGINT NOT NULL)",
      "CREATE INDEX glossaries_of_owner ON glossaries (owner, created_ms)",
@@ -67,6 +67,22 @@ static const char *const steps[][4] = {
      "CASCADE, source TEXT NOT NULL, target TEXT NOT NULL, edition TEXT NOT NULL, n_entries BIGINT "
      "NOT NULL, n_bytes BIGINT NOT NULL, entries TEXT NOT NULL, "
      "PRIMARY KEY (glossary, source, target))"},
+    /* A memory's row is changed by all who write its units, so that they do it one after the other. */
+    {"CREATE TABLE memories (number BIGINT PRIMARY KEY, id TEXT NOT NULL UNIQUE, owner TEXT NOT "
+     "NULL, name TEXT NOT NULL, source TEXT NOT NULL, created_ms BIGINT NOT NULL, n_units BIGINT "
+     "NOT NULL)",
+     "CREATE INDEX memories_of_owner ON memories (owner, source)",
+     "CREATE TABLE memory_targets (memory BIGINT NOT NULL REFERENCES memories (number) ON DELETE "
+     "CASCADE, target TEXT NOT NULL, n_units BIGINT NOT NULL, PRIMARY KEY (memory, target))",
+     "CREATE TABLE units (memory BIGINT NOT NULL REFERENCES memories (number) ON DELETE CASCADE, "
+     "number BIGINT NOT NULL, target TEXT NOT NULL, hash BIGINT NOT NULL, source_text TEXT NOT "
+     "NULL, target_text TEXT NOT NULL, context TEXT NOT NULL, origin TEXT NOT NULL, changed_ms "
+     "BIGINT NOT NULL, PRIMARY KEY (memory, number))",
+     "CREATE INDEX units_by_hash ON units (hash, memory)",
+     "CREATE TABLE unit_keys (memory BIGINT NOT NULL REFERENCES memories (number) ON DELETE "
+     "CASCADE, key BIGINT NOT NULL, n_words BIGINT NOT NULL, unit BIGINT NOT NULL, signature "
+     "BIGINT NOT NULL, "
+     "PRIMARY KEY (memory, key, n_words, unit))" MT_IN_KEY_ORDER},
 };
 
 static const int64_t n_steps = sizeof steps / sizeof *steps;

@@ -43,6 +43,9 @@ struct mt_value {
 struct mt_value mt_value_integer(int64_t integer);
 struct mt_value mt_value_text(const char *text); /* borrowed */
 
+/* Memory that an open database takes, at most: pages that were read or written last. */
+#define MT_DATABASE_BYTES ((size_t)48 << 20)
+
 struct mt_database_options {
     /* SQLite */
     const char *directory; /* is made where it is missing */
@@ -87,5 +90,9 @@ MT_MUST_CHECK enum mt_status mt_database_run(struct mt_connection *connection, c
                                              const struct mt_value *values, size_t n_values,
                                              mt_database_row *row, void *context, size_t *n_changed,
                                              struct mt_error *err);
+
+/* Behind CREATE TABLE: the rows are to be kept in the order of the primary key, and nowhere else, where
+ * the database can do that. To others it is a comment. */
+#define MT_IN_KEY_ORDER " /* in key order */"
 
 #endif

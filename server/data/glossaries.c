@@ -1,5 +1,6 @@
 #include "server/data/glossaries.h"
 
+#include "base/clock.h"
 #include "base/list.h"
 #include "base/random.h"
 #include "base/text.h"
@@ -10,7 +11,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define EDITION_BYTES 33
 /* What a dictionary may come to take in memory, for each byte of its entries. */
@@ -96,27 +96,6 @@ static enum mt_status count(struct mt_connection *connection, const char *sql, c
     enum mt_status status =
         mt_database_run(connection, sql, values, 1, take_integer, &n, NULL, err);
     *out = n > 0 ? (size_t)n : 0;
-    return status;
-}
-
-static int64_t unix_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* A UUID of version 4 (RFC 9562, 5.4). */
-static enum mt_status make_id(char out[MT_GLOSSARY_ID_BYTES], struct mt_error *err)
-{
-    static const char form[] = "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx";
-    char digits[33];
-    enum mt_status status = mt_random_hex(16, "a glossary's id", digits, err);
-    for (size_t i = 0, at = 0; i < sizeof form && !status; i++) {
-        bool is_digit = form[i] == 'x' || form[i] == 'y';
-        out[i] = form[i] == 'x' ? digits[at] : form[i] == 'y' ? "89ab"[digits[at] % 4] : form[i];
-        at += is_digit;
-    }
     return status;
 }
 
@@ -239,7 +218,7 @@ static enum mt_status add(struct mt_connection *connection, void *context, struc
     const struct writing *writing = context;
     size_t limit = writing->glossaries->limits.max_glossaries, n = 0;
     const struct mt_value values[] = {mt_value_text(writing->id), mt_value_text(writing->owner),
-                                      mt_value_text(writing->name), mt_value_integer(unix_ms())};
+                                      mt_value_text(writing->name), mt_value_integer(mt_unix_ms())};
     enum mt_status status = count(connection, "SELECT COUNT(*) FROM glossaries WHERE owner = $1",
                                   writing->owner, &n, err);
     if (!status && n >= limit)
@@ -262,7 +241,7 @@ enum mt_status mt_glossaries_add(struct mt_glossaries *glossaries, const char *o
                               .name = name,
                               .dictionaries = dictionaries,
                               .n = n};
-    enum mt_status status = make_id(id, err);
+    enum mt_status status = mt_random_uuid("a glossary's id", id, err);
     return status ? status : mt_database_do(glossaries->database, add, &writing, err);
 }
 

@@ -58,6 +58,7 @@ void mt_document_translation_begin_step(struct mt_document_translation *t,
         .protects = true,
         .post_edits = step->options->eases_source,
         .terms = step->terms,
+        .recall = step->recall,
         .reader = step->reader,
         .repairs_numbers = step->repairs_numbers,
     };

@@ -44,6 +44,7 @@ struct mt_document_step {
     const struct mt_translation_options *options; /* copied; what they point to is borrowed. With
                                                      eases_source translations are edited */
     struct mt_terms *terms;                       /* NULL: none; borrowed until all is made */
+    const struct mt_recall *recall;               /* passage.h; NULL: none; likewise */
     const struct mt_proofreader *reader;          /* passage.h; borrowed as the model is */
     bool repairs_numbers;
 };

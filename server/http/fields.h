@@ -25,22 +25,26 @@ enum mt_fields_of {
     MT_FIELDS_OF_ALIGNMENT = 256, /* what the field of /attention holds */
     MT_FIELDS_OF_DOCUMENT = 512,
     MT_FIELDS_OF_DOCUMENT_STATUS = 1024,
-    MT_FIELDS_OF_GLOSSARY = 2048,   /* what /v2/glossaries makes one of, and with it all below */
-    MT_FIELDS_OF_GLOSSARIES = 4096, /* what /v3/glossaries does */
-    MT_FIELDS_OF_DICTIONARY = 8192, /* what a dictionary of it becomes */
+    MT_FIELDS_OF_GLOSSARY = 2048,     /* what /v2/glossaries makes one of, and with it all below */
+    MT_FIELDS_OF_GLOSSARIES = 4096,   /* what /v3/glossaries does */
+    MT_FIELDS_OF_DICTIONARY = 8192,   /* what a dictionary of it becomes */
+    MT_FIELDS_OF_MEMORY = 16384,      /* what /v3/translation_memories makes one of, */
+    MT_FIELDS_OF_MEMORIES = 32768,    /* how it lists them, */
+    MT_FIELDS_OF_MEMORY_FILE = 65536, /* and what is added to one */
 };
 
 /* The values of a request's fields by their names, but for those that code of its own reads. What
  * another route has is zero. What is absent and has no default is "" or -1. */
 struct mt_fields {
-    bool alignment, outline_detection, post_edit, repair_numbers, return_scores, return_sentences,
-        return_usage, retranslate, search, show_billed_characters, stream;
-    int64_t logit_lens, n, next_tokens, precision, sentence;
+    bool alignment, memory, outline_detection, post_edit, repair_numbers, return_scores,
+        return_sentences, return_usage, retranslate, search, show_billed_characters, stream;
+    int64_t logit_lens, n, next_tokens, page, page_size, precision, sentence,
+        translation_memory_threshold;
     double length_penalty;
     const char *document_key, *encoding, *entries, *entries_format, *filename, *formality, *format,
         *glossary_id, *layout, *name, *output_format, *reduce, *shortlist, *source, *source_lang,
         *split_sentences, *stream_mode, *tag_handling, *target, *target_lang, *target_prefix,
-        *target_text, *target_vocabulary, *type;
+        *target_text, *target_vocabulary, *translation_memory_id, *type;
 };
 
 enum mt_field_type {

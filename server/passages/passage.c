@@ -22,6 +22,7 @@ void mt_passage_destroy(struct mt_passage *passage)
         if (passage->parts[i].marked)
             mt_marked_finish(passage->parts[i].marked);
         free(passage->parts[i].marked);
+        mt_text_finish(&passage->parts[i].recalled);
     }
     free(passage->parts);
     mt_coded_finish(&passage->coded);
@@ -45,6 +46,19 @@ size_t mt_passage_n_sentences(const struct mt_passage *passage)
     while ((translation = mt_passage_next(passage, &position)))
         n += mt_translation_n_sentences(translation);
     return n;
+}
+
+size_t mt_passage_n_recalled(const struct mt_passage *passage)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < passage->n; i++)
+        n += passage->parts[i].is_recalled;
+    return n;
+}
+
+bool mt_passage_is_recalled(const struct mt_passage *passage)
+{
+    return mt_passage_n_recalled(passage) > 0 && mt_passage_n_sentences(passage) == 0;
 }
 
 bool mt_passage_is_blank(const struct mt_passage *passage)
@@ -325,6 +339,24 @@ static enum mt_status write_unchanged(const struct mt_passage *passage,
     return status;
 }
 
+/* What recall had. pairs NULL: not wanted. */
+static enum mt_status write_recalled(const struct mt_passage *passage,
+                                     const struct mt_passage_part *part,
+                                     struct mt_sentence_pairs *pairs, struct mt_text *out,
+                                     struct mt_error *err)
+{
+    size_t base = out->length;
+    mt_text_append(out, part->recalled.bytes, part->recalled.length);
+    if (!pairs)
+        return MT_OK;
+    enum mt_status status = reserve_pairs(pairs, 1, err);
+    if (!status)
+        pairs->items[pairs->n++] = (struct mt_sentence_pair){
+            .source = mt_range_trim(passage->coded.source, part->range.begin, part->range.end),
+            .target = {base, out->length}};
+    return status;
+}
+
 /* pairs NULL: not wanted. */
 static enum mt_status render_part(const struct mt_passage *passage, size_t index, size_t rank,
                                   struct mt_sentence_pairs *pairs, struct mt_text *out,
@@ -332,6 +364,8 @@ static enum mt_status render_part(const struct mt_passage *passage, size_t index
 {
     struct mt_passage_part *part = &passage->parts[index];
     bool is_unchanged = false;
+    if (part->is_recalled)
+        return write_recalled(passage, part, pairs, out, err);
     if (!part->translation)
         return write_kept(passage, part, true, out, err);
     if (!part->marked && passage->is_plain && !passage->editor && !passage->repairs_numbers &&

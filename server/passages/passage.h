@@ -18,6 +18,16 @@
 struct mt_passage;
 struct mt_terms;
 
+/* What has been translated before: a translation memory's. */
+struct mt_recall {
+    void *context;
+    /* Appends the translation of a text (numbered.h, ending in NUL), or nothing where there is none.
+     * Texts come in their order: a whole segment, and, where that is not known, each of its
+     * sentences. is_last: it is not asked for in smaller pieces. */
+    enum mt_status (*find)(void *context, const char *text, bool is_last, struct mt_text *out,
+                           struct mt_error *err);
+};
+
 struct mt_passage_options {
     const struct mt_translation_options *plain;  /* how parts are translated, */
     const struct mt_translation_options *traced; /* and those that need an alignment */
@@ -25,6 +35,7 @@ struct mt_passage_options {
     bool protects;          /* the model sees only what it can read; codes in the words are found */
     bool post_edits;        /* post_edit.h; plain and traced have eases_source then */
     struct mt_terms *terms; /* NULL: none */
+    const struct mt_recall *recall;      /* NULL: nothing is known; else with protects */
     const struct mt_proofreader *reader; /* borrowed until the passage's end; NULL: none */
     bool repairs_numbers;                /* number_repair.h; with a reader */
 };
@@ -47,6 +58,10 @@ struct mt_translation *mt_passage_next(const struct mt_passage *passage, size_t 
 
 /* Of everything that has to be decoded. */
 size_t mt_passage_n_sentences(const struct mt_passage *passage);
+
+/* Segments and sentences that recall had, and whether nothing else has to be translated. */
+size_t mt_passage_n_recalled(const struct mt_passage *passage);
+bool mt_passage_is_recalled(const struct mt_passage *passage);
 
 /* Nothing but blanks. */
 bool mt_passage_is_blank(const struct mt_passage *passage);

@@ -2,13 +2,12 @@
  * Takes a text apart: each segment of words and codes (coded.h) into lines, lines into cells at their
  * edges, and from a cell's ends what is no word. What is left is translated.
  */
-#include "server/passages/passage_state.h"
+#include "server/passages/passage_maker.h"
 
 #include "base/size.h"
 #include "base/vector.h"
 #include "model/model.h"
 #include "server/text/codes/codes_find.h"
-#include "server/text/protect.h"
 #include "server/text/codes/reading.h"
 #include "server/text/terms.h"
 
@@ -21,40 +20,15 @@
 /* Parts of one text. */
 #define MAX_PARTS 40000
 
-/* A code that lies within no other. */
-struct outer {
-    size_t code; /* its index */
-    size_t mate; /* of a pair: the other one's index among the outer ones; else MT_NO_MATE */
-};
-
-/* What taking one segment apart needs. */
-struct maker {
-    struct mt_passage *passage;
-    const struct mt_model *model;
-    const struct mt_passage_options *options;
-    const struct mt_tokenizer *reads; /* NULL: the model is shown everything */
-    struct mt_stand_ins stand_ins;
-    struct mt_coded_segment *segment;
-    struct outer *outer;
-    bool *is_cut; /* of each outer one: an edge where a text ends */
-    size_t n;
-};
-
-/* Words and the outer codes among them. */
-struct stretch {
-    struct mt_range words;
-    size_t first, end; /* outer codes */
-};
-
-static const struct mt_code *code_at(const struct maker *maker, size_t outer)
+const struct mt_code *mt_maker_code_at(const struct mt_maker *maker, size_t outer)
 {
     return &maker->segment->codes[maker->outer[outer].code];
 }
 
 /* ---- parts ---- */
 
-static enum mt_status add_part(struct maker *maker, const struct stretch *stretch,
-                               struct mt_passage_part **out, struct mt_error *err)
+enum mt_status mt_maker_add_part(struct mt_maker *maker, const struct mt_stretch *stretch,
+                                 struct mt_passage_part **out, struct mt_error *err)
 {
     struct mt_passage *passage = maker->passage;
     if (passage->n >= MAX_PARTS)
@@ -73,23 +47,23 @@ static enum mt_status add_part(struct maker *maker, const struct stretch *stretc
     return MT_OK;
 }
 
-/* What stays as it is; one part with such a part before it. */
-static enum mt_status keep(struct maker *maker, const struct stretch *stretch, struct mt_error *err)
+enum mt_status mt_maker_keep(struct mt_maker *maker, const struct mt_stretch *stretch,
+                             struct mt_error *err)
 {
     struct mt_passage *passage = maker->passage;
     struct mt_passage_part *part;
     if (stretch->words.begin == stretch->words.end && stretch->first == stretch->end)
         return MT_OK;
     struct mt_passage_part *last = passage->n > 0 ? &passage->parts[passage->n - 1] : NULL;
-    if (!last || last->translation || last->marked ||
+    if (!last || last->translation || last->marked || last->is_recalled ||
         &passage->coded.segments[last->segment] != maker->segment)
-        return add_part(maker, stretch, &part, err);
+        return mt_maker_add_part(maker, stretch, &part, err);
     last->range.end = stretch->words.end;
     last->code_end = stretch->end < maker->n ? maker->outer[stretch->end].code : maker->segment->n;
     return MT_OK;
 }
 
-static enum mt_status create_traced(struct maker *maker, struct mt_passage_part *part,
+static enum mt_status create_traced(struct mt_maker *maker, struct mt_passage_part *part,
                                     const char *text, size_t length, struct mt_error *err)
 {
     struct mt_translation_options traced = *maker->options->traced;
@@ -107,8 +81,8 @@ static enum mt_status create_traced(struct maker *maker, struct mt_passage_part 
     return status;
 }
 
-static enum mt_status translate(struct maker *maker, struct mt_passage_part *part, const char *text,
-                                size_t length, struct mt_error *err)
+static enum mt_status translate(struct mt_maker *maker, struct mt_passage_part *part,
+                                const char *text, size_t length, struct mt_error *err)
 {
     bool is_plain = !part->marked || mt_marked_is_plain(part->marked);
     enum mt_status status = is_plain ? MT_LIMIT : create_traced(maker, part, text, length, err);
@@ -125,16 +99,16 @@ static enum mt_status translate(struct maker *maker, struct mt_passage_part *par
 }
 
 /* Lines without codes: as they are. The code at `first` is the next one. */
-static enum mt_status take_plain(struct maker *maker, struct mt_range range, size_t first,
+static enum mt_status take_plain(struct mt_maker *maker, struct mt_range range, size_t first,
                                  struct mt_error *err)
 {
     const char *words = maker->segment->words.bytes;
     struct mt_range inner = mt_range_trim(words, range.begin, range.end);
     struct mt_passage_part *part = NULL;
-    const struct stretch stretch = {.words = range, .first = first, .end = first};
+    const struct mt_stretch stretch = {.words = range, .first = first, .end = first};
     if (inner.begin == inner.end)
-        return keep(maker, &stretch, err);
-    enum mt_status status = add_part(maker, &stretch, &part, err);
+        return mt_maker_keep(maker, &stretch, err);
+    enum mt_status status = mt_maker_add_part(maker, &stretch, &part, err);
     return status ? status
                   : translate(maker, part, words + range.begin, range.end - range.begin, err);
 }
@@ -161,7 +135,7 @@ static bool breaks_line(const char *text, size_t begin, size_t end)
 }
 
 /* Words as the model reads them. */
-static void append_words(struct maker *maker, struct mt_marked *marked, size_t begin, size_t end)
+static void append_words(struct mt_maker *maker, struct mt_marked *marked, size_t begin, size_t end)
 {
     const char *words = maker->segment->words.bytes, *as = NULL;
     size_t from = begin, blanks_end = begin;
@@ -190,7 +164,8 @@ static void append_words(struct maker *maker, struct mt_marked *marked, size_t b
     mt_marked_append(marked, words + from, end - from);
 }
 
-static void write_words(struct maker *maker, const char *bytes, size_t length, struct mt_text *out)
+void mt_maker_write_words(struct mt_maker *maker, const char *bytes, size_t length,
+                          struct mt_text *out)
 {
     const struct mt_coded *coded = &maker->passage->coded;
     if (coded->write)
@@ -199,8 +174,8 @@ static void write_words(struct maker *maker, const char *bytes, size_t length, s
         mt_text_append(out, bytes, length);
 }
 
-static void append_term(struct maker *maker, struct mt_marked *marked, const struct mt_code *code,
-                        const struct mt_text *own)
+static void append_term(struct mt_maker *maker, struct mt_marked *marked,
+                        const struct mt_code *code, const struct mt_text *own)
 {
     struct mt_term term = mt_terms_at(maker->options->terms, code->term);
     const char *words = maker->segment->words.bytes + code->at.begin;
@@ -221,7 +196,7 @@ static void append_term(struct maker *maker, struct mt_marked *marked, const str
         mark.n_forms = strlen(term.target);
         (void)mt_term_next_form(mark.forms, mark.n_forms, &at, &first);
         mark.n_target = first.end;
-        write_words(maker, mark.target, mark.n_target, &written);
+        mt_maker_write_words(maker, mark.target, mark.n_target, &written);
         mark.written = written.bytes;
         mark.n_written = written.length;
     }
@@ -232,16 +207,16 @@ static void append_term(struct maker *maker, struct mt_marked *marked, const str
 }
 
 /* Both ends of a pair are in the stretch, or it is a point. */
-static bool is_pair(const struct maker *maker, size_t outer, const struct stretch *stretch)
+static bool is_pair(const struct mt_maker *maker, size_t outer, const struct mt_stretch *stretch)
 {
     size_t mate = maker->outer[outer].mate;
     return mate != MT_NO_MATE && mate >= stretch->first && mate < stretch->end;
 }
 
-static void append_code(struct maker *maker, struct mt_marked *marked, size_t outer,
-                        const struct stretch *stretch)
+static void append_code(struct mt_maker *maker, struct mt_marked *marked, size_t outer,
+                        const struct mt_stretch *stretch)
 {
-    const struct mt_code *code = code_at(maker, outer);
+    const struct mt_code *code = mt_maker_code_at(maker, outer);
     struct mt_text own = {0};
     mt_text_append(&own, "", 0);
     size_t segment = (size_t)(maker->segment - maker->passage->coded.segments);
@@ -271,11 +246,12 @@ static void append_code(struct maker *maker, struct mt_marked *marked, size_t ou
 }
 
 /* How many codes from `outer` on repeat the word before them, one behind the other. */
-static size_t count_repeats(const struct maker *maker, size_t outer, size_t end)
+static size_t count_repeats(const struct mt_maker *maker, size_t outer, size_t end)
 {
     size_t n = 0;
-    while (outer + n < end && code_at(maker, outer + n)->kind == MT_CODE_REPEAT &&
-           (n == 0 || code_at(maker, outer + n)->at.begin == code_at(maker, outer + n - 1)->at.end))
+    while (outer + n < end && mt_maker_code_at(maker, outer + n)->kind == MT_CODE_REPEAT &&
+           (n == 0 || mt_maker_code_at(maker, outer + n)->at.begin ==
+                          mt_maker_code_at(maker, outer + n - 1)->at.end))
         n++;
     return n;
 }
@@ -289,7 +265,7 @@ static size_t last_word(const char *words, size_t begin, size_t end)
 }
 
 /* The words [begin, end), of which the last one is said n times more. */
-static void append_repeated(struct maker *maker, struct mt_marked *marked, size_t begin,
+static void append_repeated(struct mt_maker *maker, struct mt_marked *marked, size_t begin,
                             const struct mt_code *first, size_t n)
 {
     const char *words = maker->segment->words.bytes;
@@ -303,12 +279,12 @@ static void append_repeated(struct maker *maker, struct mt_marked *marked, size_
 }
 
 /* Appends a stretch, or as much of it as there is room for; returns what is left. */
-static struct stretch append_stretch(struct maker *maker, struct mt_marked *marked,
-                                     const struct stretch *stretch)
+static struct mt_stretch append_stretch(struct mt_maker *maker, struct mt_marked *marked,
+                                        const struct mt_stretch *stretch)
 {
     size_t at = stretch->words.begin, i = stretch->first;
     while (i < stretch->end) {
-        const struct mt_code *code = code_at(maker, i);
+        const struct mt_code *code = mt_maker_code_at(maker, i);
         size_t n_repeats = count_repeats(maker, i, stretch->end);
         if (marked->n >= MT_MAX_MARKS &&
             (marked->open == MT_NO_MARK || marked->n >= 2 * MT_MAX_MARKS))
@@ -320,18 +296,19 @@ static struct stretch append_stretch(struct maker *maker, struct mt_marked *mark
         if (n_repeats == 0)
             append_code(maker, marked, i, stretch);
         i += n_repeats ? n_repeats : 1;
-        at = code_at(maker, i - 1)->at.end;
+        at = mt_maker_code_at(maker, i - 1)->at.end;
     }
     while (marked->open != MT_NO_MARK && !marked->status)
         mt_marked_close(marked, "", 0);
     size_t stop = i < stretch->end ? at : stretch->words.end;
     append_words(maker, marked, at, stop);
-    return (struct stretch){.words = {stop, stretch->words.end}, .first = i, .end = stretch->end};
+    return (struct mt_stretch){
+        .words = {stop, stretch->words.end}, .first = i, .end = stretch->end};
 }
 
 /* ---- cells ---- */
 
-static bool has_words(const struct maker *maker, size_t begin, size_t end)
+static bool has_words(const struct mt_maker *maker, size_t begin, size_t end)
 {
     const char *words = maker->segment->words.bytes;
     for (size_t at = begin; at < end; at += char_length(words + at))
@@ -340,11 +317,11 @@ static bool has_words(const struct maker *maker, size_t begin, size_t end)
     return false;
 }
 
-static bool stretch_has_words(const struct maker *maker, const struct stretch *stretch)
+bool mt_maker_has_words(const struct mt_maker *maker, const struct mt_stretch *stretch)
 {
     size_t at = stretch->words.begin;
     for (size_t i = stretch->first; i < stretch->end; i++) {
-        const struct mt_code *code = code_at(maker, i);
+        const struct mt_code *code = mt_maker_code_at(maker, i);
         if (code->kind == MT_CODE_TERM || has_words(maker, at, code->at.begin))
             return true;
         at = mt_size_max(at, code->at.end);
@@ -353,9 +330,9 @@ static bool stretch_has_words(const struct maker *maker, const struct stretch *s
 }
 
 /* What at a cell's end is not part of its sentence. */
-static bool is_loose(const struct maker *maker, size_t outer, const struct stretch *cell)
+static bool is_loose(const struct mt_maker *maker, size_t outer, const struct mt_stretch *cell)
 {
-    const struct mt_code *code = code_at(maker, outer);
+    const struct mt_code *code = mt_maker_code_at(maker, outer);
     switch (code->kind) {
     case MT_CODE_OPEN:
     case MT_CODE_CLOSE:
@@ -370,40 +347,41 @@ static bool is_loose(const struct maker *maker, size_t outer, const struct stret
     }
 }
 
-static struct stretch without_ends(const struct maker *maker, const struct stretch *cell)
+struct mt_stretch mt_maker_without_ends(const struct mt_maker *maker, const struct mt_stretch *cell)
 {
     const char *words = maker->segment->words.bytes;
-    struct stretch inner = *cell;
+    struct mt_stretch inner = *cell;
     for (;;) {
-        size_t limit =
-            inner.first < inner.end ? code_at(maker, inner.first)->at.begin : inner.words.end;
+        size_t limit = inner.first < inner.end ? mt_maker_code_at(maker, inner.first)->at.begin
+                                               : inner.words.end;
         inner.words.begin = mt_range_trim(words, inner.words.begin, limit).begin;
         if (inner.words.begin < limit || inner.first == inner.end ||
             !is_loose(maker, inner.first, cell))
             break;
-        inner.words.begin = code_at(maker, inner.first++)->at.end;
+        inner.words.begin = mt_maker_code_at(maker, inner.first++)->at.end;
     }
     for (;;) {
-        size_t limit =
-            inner.first < inner.end ? code_at(maker, inner.end - 1)->at.end : inner.words.begin;
+        size_t limit = inner.first < inner.end ? mt_maker_code_at(maker, inner.end - 1)->at.end
+                                               : inner.words.begin;
         struct mt_range last = mt_range_trim(words, limit, inner.words.end);
         inner.words.end = last.begin < last.end ? last.end : limit;
         if (inner.words.end > limit || inner.first == inner.end ||
             !is_loose(maker, inner.end - 1, cell))
             break;
-        inner.words.end = code_at(maker, --inner.end)->at.begin;
+        inner.words.end = mt_maker_code_at(maker, --inner.end)->at.begin;
     }
     return inner;
 }
 
 /* "{x, select, a {He} other {She}} liked it.": the words behind a message that begins the text are said of
  * it. The model sees a name before them, which is not written. */
-static bool lacks_subject(const struct maker *maker, const struct stretch *inner)
+static bool lacks_subject(const struct mt_maker *maker, const struct mt_stretch *inner)
 {
     const char *words = maker->segment->words.bytes;
     if (inner->first == 0 || !u_islower((UChar32)mt_utf8_decode(words + inner->words.begin)))
         return false;
-    const struct mt_code *opening = code_at(maker, 0), *closing = code_at(maker, inner->first - 1);
+    const struct mt_code *opening = mt_maker_code_at(maker, 0),
+                         *closing = mt_maker_code_at(maker, inner->first - 1);
     size_t at = closing->at.end;
     while (at > closing->at.begin && (words[at - 1] == '}' || words[at - 1] == ' '))
         at--;
@@ -412,12 +390,13 @@ static bool lacks_subject(const struct maker *maker, const struct stretch *inner
 }
 
 /* One text of its own. */
-static enum mt_status take_inner(struct maker *maker, struct stretch inner, struct mt_error *err)
+static enum mt_status take_inner(struct mt_maker *maker, struct mt_stretch inner,
+                                 struct mt_error *err)
 {
     enum mt_status status = MT_OK;
     while (!status && (inner.words.begin < inner.words.end || inner.first < inner.end)) {
         struct mt_passage_part *part;
-        status = add_part(maker, &inner, &part, err);
+        status = mt_maker_add_part(maker, &inner, &part, err);
         if (status)
             break;
         part->marked = calloc(1, sizeof *part->marked);
@@ -426,7 +405,7 @@ static enum mt_status take_inner(struct maker *maker, struct stretch inner, stru
         mt_marked_init(part->marked);
         if (lacks_subject(maker, &inner))
             mt_marked_stand_in(part->marked, mt_stand_ins_next(&maker->stand_ins, false), "", 0);
-        struct stretch left = append_stretch(maker, part->marked, &inner);
+        struct mt_stretch left = append_stretch(maker, part->marked, &inner);
         part->range.end = left.words.begin;
         part->code_end = left.first < maker->n ? maker->outer[left.first].code : maker->segment->n;
         inner = left;
@@ -438,39 +417,39 @@ static enum mt_status take_inner(struct maker *maker, struct stretch inner, stru
     return status;
 }
 
-static enum mt_status take_cell(struct maker *maker, const struct stretch *cell,
+static enum mt_status take_cell(struct mt_maker *maker, const struct mt_stretch *cell,
                                 struct mt_error *err)
 {
-    if (!stretch_has_words(maker, cell))
-        return keep(maker, cell, err);
-    const struct stretch inner = without_ends(maker, cell);
-    const struct stretch before = {
+    if (!mt_maker_has_words(maker, cell))
+        return mt_maker_keep(maker, cell, err);
+    const struct mt_stretch inner = mt_maker_without_ends(maker, cell);
+    const struct mt_stretch before = {
         .words = {cell->words.begin, inner.words.begin}, .first = cell->first, .end = inner.first};
-    const struct stretch behind = {
+    const struct mt_stretch behind = {
         .words = {inner.words.end, cell->words.end}, .first = inner.end, .end = cell->end};
-    enum mt_status status = keep(maker, &before, err);
+    enum mt_status status = mt_maker_keep(maker, &before, err);
     if (!status)
         status = take_inner(maker, inner, err);
-    return status ? status : keep(maker, &behind, err);
+    return status ? status : mt_maker_keep(maker, &behind, err);
 }
 
 /* ---- lines ---- */
 
-static enum mt_status take_line(struct maker *maker, const struct stretch *line,
+static enum mt_status take_line(struct mt_maker *maker, const struct mt_stretch *line,
                                 struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    struct stretch cell = {.words.begin = line->words.begin, .first = line->first};
+    struct mt_stretch cell = {.words.begin = line->words.begin, .first = line->first};
     for (size_t i = line->first; i < line->end && !status; i++) {
         if (!maker->is_cut[i])
             continue;
-        const struct mt_code *edge = code_at(maker, i);
+        const struct mt_code *edge = mt_maker_code_at(maker, i);
         cell.words.end = edge->at.begin;
         cell.end = i;
         status = take_cell(maker, &cell, err);
-        const struct stretch own = {.words = edge->at, .first = i, .end = i + 1};
+        const struct mt_stretch own = {.words = edge->at, .first = i, .end = i + 1};
         if (!status)
-            status = keep(maker, &own, err);
+            status = mt_maker_keep(maker, &own, err);
         cell.words.begin = edge->at.end;
         cell.first = i + 1;
     }
@@ -480,10 +459,12 @@ static enum mt_status take_line(struct maker *maker, const struct stretch *line,
 }
 
 /* The next place from `from` on where the words are not shown to the model as they are. */
-static size_t next_special(const struct maker *maker, size_t from, size_t first)
+static size_t next_special(const struct mt_maker *maker, const struct mt_stretch *stretch)
 {
     const struct mt_text *words = &maker->segment->words;
-    size_t limit = first < maker->n ? code_at(maker, first)->at.begin : words->length;
+    size_t from = stretch->words.begin, limit = stretch->words.end;
+    if (stretch->first < stretch->end)
+        limit = mt_maker_code_at(maker, stretch->first)->at.begin;
     const char *as;
     for (size_t at = from, n; at < limit && maker->reads; at += n)
         if (mt_reading_at(maker->reads, words->bytes, at, limit, &n, &as) == MT_READS_AS)
@@ -492,28 +473,29 @@ static size_t next_special(const struct maker *maker, size_t from, size_t first)
 }
 
 /* The line of the words at `special`, and lines that codes tie to it. */
-static struct stretch find_line(const struct maker *maker, size_t from, size_t special,
-                                size_t first)
+static struct mt_stretch find_line(const struct mt_maker *maker, const struct mt_stretch *stretch,
+                                   size_t special)
 {
     const char *words = maker->segment->words.bytes;
-    size_t length = maker->segment->words.length;
-    struct stretch line = {.words = {special, line_end(words, special, length)}, .first = first};
-    while (line.words.begin > from &&
+    size_t end = stretch->words.end;
+    struct mt_stretch line = {.words = {special, line_end(words, special, end)},
+                              .first = stretch->first};
+    while (line.words.begin > stretch->words.begin &&
            !mt_is_line_break(mt_utf8_decode(words + mt_previous_char(words, line.words.begin))))
         line.words.begin = mt_previous_char(words, line.words.begin);
-    for (line.end = first; line.end < maker->n; line.end++) {
-        const struct mt_code *code = code_at(maker, line.end);
+    for (line.end = line.first; line.end < stretch->end; line.end++) {
+        const struct mt_code *code = mt_maker_code_at(maker, line.end);
         if (code->at.begin > line.words.end)
             break;
         if (code->at.end > line.words.end)
-            line.words.end = line_end(words, code->at.end, length);
+            line.words.end = line_end(words, code->at.end, end);
     }
     return line;
 }
 
 /* Whether the segment is one text, whose line breaks end nothing: it is to be one sentence, or may
  * begin with a target language code, which counts for all of it. */
-static bool is_whole(const struct maker *maker)
+static bool is_whole(const struct mt_maker *maker)
 {
     const struct mt_text *words = &maker->segment->words;
     bool has_code =
@@ -521,22 +503,36 @@ static bool is_whole(const struct maker *maker)
     return maker->options->plain->split == MT_SPLIT_OFF || has_code;
 }
 
-static enum mt_status take_lines(struct maker *maker, struct mt_error *err)
+static enum mt_status take_lines(struct mt_maker *maker, const struct mt_stretch *stretch,
+                                 struct mt_error *err)
 {
-    size_t length = maker->segment->words.length, first = 0;
+    struct mt_stretch left = *stretch;
     enum mt_status status = MT_OK;
-    for (size_t from = 0; (from < length || first < maker->n) && !status;) {
-        size_t special = next_special(maker, from, first);
-        if (special == length && first == maker->n)
-            return take_plain(maker, (struct mt_range){from, length}, first, err);
-        struct stretch line = find_line(maker, from, special, first);
-        status = take_plain(maker, (struct mt_range){from, line.words.begin}, first, err);
+    while ((left.words.begin < left.words.end || left.first < left.end) && !status) {
+        size_t special = next_special(maker, &left);
+        if (special == left.words.end && left.first == left.end)
+            return take_plain(maker, left.words, left.first, err);
+        struct mt_stretch line = find_line(maker, &left, special);
+        status = take_plain(maker, (struct mt_range){left.words.begin, line.words.begin},
+                            left.first, err);
         if (!status)
             status = take_line(maker, &line, err);
-        from = line.words.end;
-        first = line.end;
+        left.words.begin = line.words.end;
+        left.first = line.end;
     }
     return status;
+}
+
+enum mt_status mt_maker_take(struct mt_maker *maker, const struct mt_stretch *stretch,
+                             struct mt_error *err)
+{
+    const char *words = maker->segment->words.bytes;
+    size_t end = stretch->words.end;
+    bool is_special =
+        stretch->first < stretch->end || next_special(maker, stretch) < end ||
+        (maker->options->protects && line_end(words, stretch->words.begin, end) < end);
+    return is_special && is_whole(maker) ? take_line(maker, stretch, err)
+                                         : take_lines(maker, stretch, err);
 }
 
 /* ---- edges ---- */
@@ -554,13 +550,13 @@ struct edge_facts {
     int n_around;    /* pairs that part no texts and begin here, less those that end here */
 };
 
-static void look_both_ways(const struct maker *maker, struct edge_facts *facts)
+static void look_both_ways(const struct mt_maker *maker, struct edge_facts *facts)
 {
     const struct mt_text *words = &maker->segment->words;
     size_t at = 0, n_edges = 0;
     bool has = false;
     for (size_t i = 0; i < maker->n; i++) {
-        const struct mt_code *code = code_at(maker, i);
+        const struct mt_code *code = mt_maker_code_at(maker, i);
         bool is_edge = code->kind == MT_CODE_EDGE;
         has = has || has_words(maker, at, code->at.begin);
         facts[i].n_edges = n_edges;
@@ -571,8 +567,8 @@ static void look_both_ways(const struct maker *maker, struct edge_facts *facts)
     }
     has = has_words(maker, at, words->length);
     for (size_t i = maker->n; i-- > 0;) {
-        const struct mt_code *code = code_at(maker, i);
-        size_t from = i > 0 ? code_at(maker, i - 1)->at.end : 0;
+        const struct mt_code *code = mt_maker_code_at(maker, i);
+        size_t from = i > 0 ? mt_maker_code_at(maker, i - 1)->at.end : 0;
         facts[i].has_behind = has;
         has = code->kind != MT_CODE_EDGE && (has || stands_as_word(code));
         has = has || (from < code->at.begin && has_words(maker, from, code->at.begin));
@@ -582,7 +578,7 @@ static void look_both_ways(const struct maker *maker, struct edge_facts *facts)
 /* An edge within a pair parts two texts only where the pair's ends stand outside of them: nothing but
  * signs between an end and the next edge. Where a translation has to begin with given words, nothing is
  * parted. */
-static enum mt_status choose_cuts(struct maker *maker, struct mt_error *err)
+static enum mt_status choose_cuts(struct mt_maker *maker, struct mt_error *err)
 {
     const struct mt_sentence_options *decoding = &maker->options->plain->decoding;
     struct edge_facts *facts = calloc(maker->n + 1, sizeof *facts);
@@ -591,7 +587,7 @@ static enum mt_status choose_cuts(struct maker *maker, struct mt_error *err)
     look_both_ways(maker, facts);
     for (size_t i = 0; i < maker->n; i++) {
         size_t mate = maker->outer[i].mate;
-        bool is_close = code_at(maker, i)->kind == MT_CODE_CLOSE && mate < i;
+        bool is_close = mt_maker_code_at(maker, i)->kind == MT_CODE_CLOSE && mate < i;
         if (is_close && facts[mate].n_edges != facts[i].n_edges &&
             (facts[mate].has_before || facts[i].has_behind)) {
             facts[mate].n_around++;
@@ -601,14 +597,14 @@ static enum mt_status choose_cuts(struct maker *maker, struct mt_error *err)
     int n_around = 0;
     for (size_t i = 0; i < maker->n; i++) {
         n_around += facts[i].n_around;
-        maker->is_cut[i] = code_at(maker, i)->kind == MT_CODE_EDGE && n_around == 0 &&
+        maker->is_cut[i] = mt_maker_code_at(maker, i)->kind == MT_CODE_EDGE && n_around == 0 &&
                            decoding->n_target_prefix == 0;
     }
     free(facts);
     return MT_OK;
 }
 
-static enum mt_status list_outer(struct maker *maker, struct mt_error *err)
+static enum mt_status list_outer(struct mt_maker *maker, struct mt_error *err)
 {
     const struct mt_coded_segment *segment = maker->segment;
     size_t *index = calloc(segment->n + 1, sizeof *index);
@@ -634,16 +630,16 @@ static enum mt_status list_outer(struct maker *maker, struct mt_error *err)
 /* ---- a text ---- */
 
 /* Plain text of which the model is shown everything: one translation, even of nothing. */
-static enum mt_status take_whole(struct maker *maker, struct mt_error *err)
+static enum mt_status take_whole(struct mt_maker *maker, struct mt_error *err)
 {
     const struct mt_text *words = &maker->segment->words;
-    const struct stretch all = {.words = {0, words->length}};
+    const struct mt_stretch all = {.words = {0, words->length}};
     struct mt_passage_part *part;
-    enum mt_status status = add_part(maker, &all, &part, err);
+    enum mt_status status = mt_maker_add_part(maker, &all, &part, err);
     return status ? status : translate(maker, part, words->bytes, words->length, err);
 }
 
-static enum mt_status take_segment(struct maker *maker, struct mt_error *err)
+static enum mt_status take_segment(struct mt_maker *maker, struct mt_error *err)
 {
     const struct mt_passage_options *options = maker->options;
     if (maker->passage->is_plain && !options->protects && !options->terms)
@@ -656,26 +652,22 @@ static enum mt_status take_segment(struct maker *maker, struct mt_error *err)
     enum mt_status status = mt_codes_find(maker->segment, &codes, err);
     if (!status)
         status = list_outer(maker, err);
-    struct stretch all = {.words = {0, maker->segment->words.length}, .end = maker->n};
-    bool is_special = maker->n > 0 || next_special(maker, 0, 0) < all.words.end ||
-                      (options->protects &&
-                       line_end(maker->segment->words.bytes, 0, all.words.end) < all.words.end);
-    if (!status && is_special && is_whole(maker))
-        status = take_line(maker, &all, err);
-    else if (!status)
-        status = take_lines(maker, err);
+    struct mt_stretch all = {.words = {0, maker->segment->words.length}, .end = maker->n};
+    if (!status)
+        status =
+            options->recall ? mt_maker_recall(maker, &all, err) : mt_maker_take(maker, &all, err);
     free(maker->outer);
     free(maker->is_cut);
     maker->outer = NULL;
     maker->is_cut = NULL;
     if (!status && maker->passage->n == n_before) { /* every segment has a part */
         struct mt_passage_part *part;
-        status = add_part(maker, &all, &part, err);
+        status = mt_maker_add_part(maker, &all, &part, err);
     }
     return status;
 }
 
-static enum mt_status take_text(struct maker *maker, struct mt_error *err)
+static enum mt_status take_text(struct mt_maker *maker, struct mt_error *err)
 {
     struct mt_coded *coded = &maker->passage->coded;
     enum mt_status status = MT_OK;
@@ -715,10 +707,10 @@ enum mt_status mt_passage_create(const struct mt_model *model, struct mt_coded *
     if (options->plain->source_lang)
         snprintf(passage->source_lang, sizeof passage->source_lang, "%s",
                  options->plain->source_lang);
-    struct maker maker = {.passage = passage,
-                          .model = model,
-                          .options = options,
-                          .reads = options->protects ? tokenizer : NULL};
+    struct mt_maker maker = {.passage = passage,
+                             .model = model,
+                             .options = options,
+                             .reads = options->protects ? tokenizer : NULL};
     enum mt_status status = take_text(&maker, err);
     if (!status && options->terms && mt_terms_have_run_out(options->terms))
         status = mt_fail_memory(err, passage->coded.length, "words of a text");

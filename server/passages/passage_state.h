@@ -17,7 +17,9 @@ struct mt_passage_part {
     struct mt_range range;              /* bytes of the segment's words */
     size_t code, code_end;              /* of the codes in it */
     struct mt_marked *marked;           /* what the model sees; NULL: the words as they are */
-    struct mt_translation *translation; /* NULL: nothing to translate, it stays */
+    struct mt_translation *translation; /* NULL: nothing to translate, it stays; or: */
+    bool is_recalled;                   /* a translation memory had it */
+    struct mt_text recalled;            /* as it is written */
     bool is_traced;
     bool is_unaligned; /* it should have been traced, but there was no memory for it */
     bool has_links;

@@ -56,13 +56,6 @@ struct listing {
     size_t n, capacity, n_bytes;
 };
 
-static int64_t unix_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Replicas have to agree on it, and whoever reads the directory must not find addresses: too few
  * bits to say which of many it was, enough that clients rarely share one. */
 static unsigned client_number(uint64_t client)
@@ -190,7 +183,7 @@ static enum mt_status list_files(struct mt_file_directory *directory, struct lis
         return mt_fail(err, MT_IO, "the translated files cannot be listed: %s", strerror(errno));
     struct listing listing = {0};
     enum mt_status status = MT_OK;
-    int64_t now_ms = unix_ms();
+    int64_t now_ms = mt_unix_ms();
     for (const struct dirent *item; !status && (item = readdir(stream));) {
         struct entry entry;
         struct stat file;
@@ -421,7 +414,7 @@ enum mt_status mt_file_directory_write(struct mt_file_directory *directory, cons
     struct newcomer newcomer = {.client = client_number(client),
                                 .n_bytes = sizeof MAGIC + strlen(file->file_name) + file->length,
                                 .n_files = 1};
-    make_disk_name(name, unix_ms() + lifetime_ms, newcomer.client, disk_name);
+    make_disk_name(name, mt_unix_ms() + lifetime_ms, newcomer.client, disk_name);
     enum mt_status status = make_room(directory, newcomer, limit_bytes, err);
     if (!status)
         status = write_file(directory, disk_name, file, err);
@@ -456,7 +449,7 @@ static bool find_file(const struct mt_file_directory *directory, const char *nam
         if (!parse(item->d_name, &entry) || !is_same_name(entry.disk_name + NAME, name))
             continue;
         *out = entry;
-        is_found = entry.end_ms > unix_ms();
+        is_found = entry.end_ms > mt_unix_ms();
     }
     closedir(stream);
     return is_found;

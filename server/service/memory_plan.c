@@ -7,6 +7,7 @@
 #include "server/models/catalog.h"
 #include "server/engine/engine.h"
 #include "server/http/connections.h"
+#include "server/data/database.h"
 #include "server/data/glossaries.h"
 #include "server/service/meters.h"
 #include "server/models/served_model.h"
@@ -45,7 +46,7 @@ static const char *const names[MT_N_MEMORY_PARTS] = {
     [MT_MEMORY_TRACES] = "attention traces",
     [MT_MEMORY_FILES] = "files",
     [MT_MEMORY_RESULTS] = "results",
-    [MT_MEMORY_GLOSSARIES] = "glossaries",
+    [MT_MEMORY_DATA] = "data",
     [MT_MEMORY_PROGRAM] = "program",
 };
 
@@ -172,8 +173,8 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
                         ? (uint64_t)settings->max_files_bytes
                         : 0,
                 [MT_MEMORY_RESULTS] = (uint64_t)settings->cache_bytes,
-                [MT_MEMORY_GLOSSARIES] =
-                    settings->data_directory[0] != '\0' ? MT_MAX_READY_BYTES : 0,
+                [MT_MEMORY_DATA] =
+                    settings->data_directory[0] != '\0' ? MT_MAX_READY_BYTES + MT_DATABASE_BYTES : 0,
                 [MT_MEMORY_PROGRAM] = PROGRAM_BYTES + mt_meters_bytes(MT_MAX_METERED_ADDRESSES),
             },
         .mapped_bytes = pinned ? mt_model_mapped_bytes(pinned->model) : 0,

@@ -33,10 +33,10 @@ enum mt_memory_part {
     MT_MEMORY_BODIES,      /* bodies, the texts in them, replies */
     MT_MEMORY_DOCUMENTS,   /* files that are being translated, where they are longer than bodies */
     MT_MEMORY_TRACES,
-    MT_MEMORY_FILES,      /* that wait to be fetched */
-    MT_MEMORY_RESULTS,    /* that are kept for the same sentences */
-    MT_MEMORY_GLOSSARIES, /* that clients left here, ready to be searched */
-    MT_MEMORY_PROGRAM,    /* everything that does not grow */
+    MT_MEMORY_FILES,   /* that wait to be fetched */
+    MT_MEMORY_RESULTS, /* that are kept for the same sentences */
+    MT_MEMORY_DATA, /* glossaries that clients left here, ready to be searched, and the database */
+    MT_MEMORY_PROGRAM, /* everything that does not grow */
     MT_N_MEMORY_PARTS
 };
 

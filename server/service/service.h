@@ -14,6 +14,7 @@ struct mt_generations;
 struct mt_glossaries;
 struct mt_http;
 struct mt_loaded_model;
+struct mt_memories;
 struct mt_metrics;
 struct mt_number_words;
 struct mt_result_cache;
@@ -38,6 +39,7 @@ struct mt_service {
     struct mt_file_store *files;        /* translated ones, until they are fetched */
     struct mt_document_jobs *documents; /* that are translated while nobody waits */
     struct mt_glossaries *glossaries;   /* that clients left here. NULL: none are taken */
+    struct mt_memories *memories;       /* of translations; NULL likewise */
     struct mt_splitter *splitter;       /* for mt_translation_create, in begin alone */
     struct mt_number_words *number_words;
     struct mt_meters *meters;   /* how much clients have asked for */

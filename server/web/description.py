@@ -130,7 +130,7 @@ def answer(route):
 
 def operation(route, failures):
     """One of OpenAPI's."""
-    deepl = route["tag"] == "DeepL"
+    deepl = route["route"].split()[1].startswith(("/v2/", "/v3/"))
     error, word, prefix = ("DeeplError", "message", "deepl_") if deepl else ("Error", "error", "")
     answers = {route.get("status", "200"): answer(route)} if "says" in route else {}
     refused = {status: failure(row, error) for status, row in route.get("refuses", {}).items()}

@@ -17,8 +17,8 @@ export const listing = (text, label) => element("pre", {tabIndex: 0, role: "regi
 
 const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
-/** A path, which may break behind its slashes. */
-const broken = (path) => path.split(/(?<=\/)(?=.)/).flatMap((part) => [element("wbr"), part]).slice(1);
+/** A path, which may break behind slashes and underscores. */
+const broken = (path) => path.split(/(?<=[/_])(?=.)/).flatMap((part) => [element("wbr"), part]).slice(1);
 
 function methodBadge(method) {
     return element(`span.method.${method}`, {translate: false}, method.toUpperCase());

@@ -40,8 +40,8 @@ SPEAKS = {"base/log.c", "base/confined.c"}
 SPEECH = re.compile(r"(?<![\w.>])(?:v?f?printf|f?puts|putchar|perror|_?exit|abort|mt_log)\(")
 
 # The time of day is for people, certificates, and files that several machines share: it may be set at any moment.
-TELLS_THE_TIME = {"base/log.c", "server/data/glossaries.c", "server/service/file_directory.c", "server/service/metrics.c", "server/http/tls.c", "server/pull/staging_commit.c"}
-TIME_OF_DAY = re.compile(r"\bCLOCK_(?:REALTIME|TAI)\b|(?<![\w.>])(?:time|gettimeofday|timespec_get|clock)\(")
+TELLS_THE_TIME = {"base/clock.h", "base/log.c", "server/data/glossaries.c", "server/data/translation_memory.c", "server/service/file_directory.c", "server/service/metrics.c", "server/http/tls.c", "server/pull/staging_commit.c"}
+TIME_OF_DAY = re.compile(r"\bCLOCK_(?:REALTIME|TAI)\b|(?<![\w.>])(?:time|gettimeofday|timespec_get|clock|mt_unix_ms)\(")
 
 MOST_FOLDER_FILES = 50
 MOST_FILE_LINES = 800

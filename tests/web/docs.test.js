@@ -88,7 +88,7 @@ describe("reading", () => {
         assert.match(await page.textContent("#error"), /cannot be shown\. The server answered 500/);
     }, {allowing: /500/});
 
-    visiting("breaks long paths behind their slashes", async (visit, page) => {
+    visiting("breaks long paths behind slashes and underscores", async (visit, page) => {
         await open(visit);
         const broken = await page.$$eval("#contents a > span:last-child", (all) => all.flatMap((name) => [...name.childNodes].flatMap((node) => [...(node.data ?? "").matchAll(/[\w{}]+/g)].filter(({0: word, index}) => {
             const range = document.createRange();

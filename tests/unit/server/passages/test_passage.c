@@ -17,6 +17,7 @@
 
 static struct mt_model *model;
 static struct mt_splitter *splitter;
+static const struct mt_recall *recall; /* NULL: nothing is known */
 
 static void open_all(void)
 {
@@ -104,8 +105,11 @@ static void end_round(struct round *r)
 
 static enum mt_status take_apart(struct round *r, const struct sample *sample, struct mt_error *err)
 {
-    const struct mt_passage_options options = {
-        .plain = &r->plain, .traced = &r->traced, .trace = &r->trace, .protects = true};
+    const struct mt_passage_options options = {.plain = &r->plain,
+                                               .traced = &r->traced,
+                                               .trace = &r->trace,
+                                               .protects = true,
+                                               .recall = recall};
     const struct mt_coded_options reading = {.max_tags = 1000};
     struct mt_coded coded = {0};
     ck_assert_int_eq(sample->read(sample->text, strlen(sample->text), &reading, &coded, err),
@@ -312,6 +316,160 @@ START_TEST(nothing_is_left_of_one_that_is_refused)
 }
 END_TEST
 
+/* ---- what is known ---- */
+
+#define OPEN(n) "\xEF\xB7\x90" n "\xEF\xB7\x93"
+#define CLOSE(n) "\xEF\xB7\x91" n "\xEF\xB7\x93"
+
+/* What a memory has, and a line for each text that it was asked for. */
+struct known {
+    const char *source, *target;
+    char asked[400];
+};
+
+static enum mt_status find_known(void *context, const char *text, bool is_last, struct mt_text *out,
+                                 struct mt_error *err)
+{
+    struct known *known = context;
+    size_t length = strlen(known->asked);
+    (void)err;
+    snprintf(known->asked + length, sizeof known->asked - length, "%s%s\n", text,
+             is_last ? "" : " ...");
+    if (strcmp(text, known->source) == 0)
+        mt_text_append_string(out, known->target);
+    return MT_OK;
+}
+
+/* expected: with %s where the translations of its sentences by themselves stand. */
+static const struct recalled {
+    struct sample sample;
+    const char *source, *target, *expected, *unknown, *asked;
+} recalled[] = {
+    {{"a text", "I like it.", mt_read_plain, MT_SPLIT_ON},
+     "I like it.",
+     "GERN.",
+     "GERN.",
+     NULL,
+     "I like it.\n"},
+    {{"all sentences", " I like it. The house is old.\n", mt_read_plain, MT_SPLIT_ON},
+     "I like it. The house is old.",
+     "GERN.",
+     " GERN.\n",
+     NULL,
+     "I like it. The house is old. ...\n"},
+    {{"one of two", "The house is old.  I like it.", mt_read_plain, MT_SPLIT_ON},
+     "I like it.",
+     "GERN.",
+     "%s  GERN.",
+     "The house is old.",
+     "The house is old.  I like it. ...\nThe house is old.\nI like it.\n"},
+    {{"the first of two", "I like it.\nThe house is old.", mt_read_plain, MT_SPLIT_ON},
+     "I like it.",
+     "GERN.",
+     "GERN.\n%s",
+     "The house is old.",
+     "I like it.\nThe house is old. ...\nI like it.\nThe house is old.\n"},
+    {{"not split", "The house is old. I like it.", mt_read_plain, MT_SPLIT_OFF},
+     "I like it.",
+     "GERN.",
+     NULL,
+     NULL,
+     "The house is old. I like it.\n"},
+    {{"codes", "<p>I <b>like</b> it, {x} &amp; you.</p>", mt_read_html, MT_SPLIT_ON},
+     "I " OPEN("0") "like" CLOSE("0") " it, {x} & you.",
+     "{x} & ich < du " OPEN("0") "gern" CLOSE("0") ".",
+     "<p>{x} &amp; ich &lt; du <b>gern</b>.</p>",
+     NULL,
+     "I " OPEN("0") "like" CLOSE("0") " it, {x} & you.\n"},
+    {{"other codes", "<p>I <b>like</b> it.</p>", mt_read_html, MT_SPLIT_ON},
+     "I " OPEN("0") "like" CLOSE("0") " it.",
+     "Ich mag es.",
+     NULL,
+     NULL,
+     "I " OPEN("0") "like" CLOSE("0") " it.\n"},
+    {{"within an element", "<p><b>I like it. The house is old.</b></p>", mt_read_html, MT_SPLIT_ON},
+     "I like it.",
+     "GERN.",
+     "<p><b>GERN. %s</b></p>",
+     "The house is old.",
+     "I like it. The house is old. ...\nI like it.\nThe house is old.\n"},
+    {{"an element ends behind it", "<p>The house is old. <b>I like it.</b></p>", mt_read_html,
+      MT_SPLIT_ON},
+     OPEN("0") "I like it." CLOSE("0"),
+     OPEN("0") "GERN" CLOSE("0") "!",
+     "<p>%s <b>GERN</b>!</p>",
+     "The house is old.",
+     "The house is old. " OPEN("0") "I like it." CLOSE("0") " ...\nThe house is old.\n" OPEN(
+         "0") "I like it." CLOSE("0") "\n"},
+    {{"signs", "!!! 123", mt_read_plain, MT_SPLIT_ON}, "!!! 123", "NO", "!!! 123", NULL, ""},
+};
+#define N_RECALLED (sizeof recalled / sizeof recalled[0])
+
+static struct mt_text translate_alone(const char *text, enum mt_split split)
+{
+    static struct round r;
+    const struct sample sample = {"alone", text, mt_read_plain, split};
+    make(&r, &sample);
+    decode(r.passage);
+    struct mt_text out = render(&r, 0);
+    end_round(&r);
+    return out;
+}
+
+START_TEST(what_is_known_is_not_translated)
+{
+    const struct recalled *test = &recalled[_i];
+    static struct round r;
+    struct known known = {.source = test->source, .target = test->target, .asked = ""};
+    const struct mt_recall own = {.context = &known, .find = find_known};
+    struct mt_text alone = {0}, expected = {0};
+    if (test->unknown)
+        alone = translate_alone(test->unknown, MT_SPLIT_ON);
+    recall = &own;
+    make(&r, &test->sample);
+    recall = NULL;
+    decode(r.passage);
+    ck_assert_str_eq(known.asked, test->asked);
+    ck_assert_uint_eq(mt_passage_n_recalled(r.passage), test->expected && test->asked[0] ? 1 : 0);
+    ck_assert_int_eq(mt_passage_is_recalled(r.passage),
+                     test->expected && test->asked[0] && !test->unknown);
+    for (const char *at = test->expected; at && *at; at++) {
+        bool is_place = strncmp(at, "%s", 2) == 0;
+        mt_text_append(&expected, is_place ? alone.bytes : at, is_place ? alone.length : 1);
+        at += is_place;
+    }
+    if (test->expected)
+        expect_same_text(&test->sample, render(&r, 0), expected);
+    mt_text_finish(&alone);
+    end_round(&r);
+}
+END_TEST
+
+START_TEST(what_is_known_has_its_pieces_and_sentences)
+{
+    static struct round r;
+    const struct sample sample = {"pieces", "The house is old. I like it. Go.", mt_read_plain,
+                                  MT_SPLIT_ON};
+    struct known known = {.source = "I like it.", .target = "GERN.", .asked = ""};
+    const struct mt_recall own = {.context = &known, .find = find_known};
+    struct mt_sentence_pairs pairs = {0};
+    struct mt_text out = {0};
+    recall = &own;
+    make(&r, &sample);
+    recall = NULL;
+    decode(r.passage);
+    expect_same_text(&sample, render(&r, 0), give_pieces(&r));
+    ck_assert_int_eq(mt_passage_render_pairs(r.passage, 0, &pairs, &out, NULL), MT_OK);
+    ck_assert_uint_eq(pairs.n, 3);
+    ck_assert_uint_eq(pairs.items[1].source.begin, 18);
+    ck_assert_uint_eq(pairs.items[1].source.end, 28);
+    ck_assert_int_eq(strncmp(out.bytes + pairs.items[1].target.begin, "GERN.", 5), 0);
+    mt_sentence_pairs_finish(&pairs);
+    mt_text_finish(&out);
+    end_round(&r);
+}
+END_TEST
+
 Suite *suite_passage(void)
 {
     Suite *suite = suite_create("passage");
@@ -322,6 +480,8 @@ Suite *suite_passage(void)
     tcase_add_loop_test(all, sentences_are_found_again_in_text_and_translation, 0, N_SAMPLES);
     tcase_add_loop_test(all, pieces_put_together_are_the_translation, 0, N_SAMPLES);
     tcase_add_loop_test(all, nothing_is_left_of_one_that_is_refused, 0, N_SAMPLES);
+    tcase_add_loop_test(all, what_is_known_is_not_translated, 0, N_RECALLED);
+    tcase_add_test(all, what_is_known_has_its_pieces_and_sentences);
     suite_add_tcase(suite, all);
     return suite;
 }

@@ -1,0 +1,60 @@
+/*
+ * What one request does with translation memories (server/data/translation_memory.h): texts that
+ * they have are not translated, and those that are like a text are shown.
+ *
+ *   memory                     true: the owner's memories are looked into
+ *   translation_memory_id      only that one
+ *   translation_memory_threshold   how like a text is that is shown, in percent
+ *
+ *   "memory": [{"match": 101, "origin": "Anna", "source": "...", "target": "...", "used": true}]
+ *
+ * A match of 100 is the same text, of 101 behind the same text, too. Where the database cannot be
+ * used, texts are translated as if it were empty, unless the request names a memory.
+ *
+ * Thread-safety: one thread at a time.
+ */
+#ifndef MT_SERVER_API_MEMORY_USE_H
+#define MT_SERVER_API_MEMORY_USE_H
+
+#include "server/api/glossaries_api.h"
+#include "server/data/translation_memory.h"
+#include "server/passages/passage.h"
+#include "server/requests/handler.h"
+
+struct mt_fields;
+struct mt_word_reader;
+
+/* Zero-initialise. */
+struct mt_memory_use {
+    struct mt_memories *memories; /* NULL: none are looked into */
+    char owner[MT_GLOSSARY_OWNER_BYTES], id[MT_MEMORY_ID_BYTES];
+    char source[MT_LANGUAGE_BYTES], target[MT_LANGUAGE_BYTES]; /* of the text */
+    bool has_units;                                            /* for these languages */
+    bool shows;                                                /* what is found is written, */
+    int least;                                                 /* where it is like by so much */
+    struct mt_word_reader *reader;
+    struct mt_text previous; /* the text before the next one; empty: it is not known */
+    struct mt_text *shown;   /* of the text; NULL: nothing is to be written */
+    struct mt_recall recall;
+};
+
+/* shows: the reply has the matches. MT_UNSUPPORTED: a memory is named, and the server keeps none.
+ * MT_INVALID: no id. */
+MT_MUST_CHECK enum mt_status mt_memory_use_begin(struct mt_memory_use *use,
+                                                 const struct mt_request *request,
+                                                 const struct mt_fields *fields, bool shows,
+                                                 struct mt_error *err);
+void mt_memory_use_finish(struct mt_memory_use *use);
+
+/* For a text from source to target; NULL where neither is known. *out is what its passage is made
+ * with; NULL: there is nothing to be found. Matches are appended to *shown, items of an array, until
+ * the next one begins. MT_NOT_FOUND: there is no such memory; errors of the database where one is
+ * named; MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_memory_use_text(struct mt_memory_use *use, const char *source,
+                                                const char *target, struct mt_text *shown,
+                                                const struct mt_recall **out, struct mt_error *err);
+
+/* The array. */
+void mt_memory_use_write(struct mt_json_writer *writer, const struct mt_text *shown);
+
+#endif

@@ -1,0 +1,323 @@
+#include "server/data/memory_state.h"
+
+#include "base/size.h"
+#include "base/text.h"
+#include "base/vector.h"
+#include "server/data/database.h"
+#include "server/data/memory_words.h"
+
+#include <stdlib.h>
+
+/* Units whose signatures are compared with a text's, of each of its keys in each memory: 2 ms. */
+#define MAX_OF_KEY 5000
+/* Units that are compared by their words. */
+#define MAX_COMPARED 1000
+/* Of those that are alike, as many are kept as are asked for, at most: */
+#define MAX_SIMILAR 16
+
+/* ---- is there any? ---- */
+
+struct having {
+    const struct mt_memory_question *question;
+    bool is_there, has_units;
+};
+
+static enum mt_status take_presence(void *context, const struct mt_value *columns,
+                                    struct mt_error *err)
+{
+    struct having *having = context;
+    having->is_there = true;
+    having->has_units |= columns[0].type == MT_VALUE_INTEGER && columns[0].integer > 0;
+    return MT_OK;
+}
+
+static enum mt_status look(struct mt_connection *connection, void *context, struct mt_error *err)
+{
+    struct having *having = context;
+    const struct mt_memory_question *question = having->question;
+    const struct mt_value values[] = {
+        mt_value_text(question->owner), mt_value_text(question->id ? question->id : ""),
+        mt_value_text(question->source), mt_value_text(question->target)};
+    return mt_database_run(connection,
+                           "SELECT t.n_units FROM memories AS m LEFT JOIN memory_targets AS t ON "
+                           "t.memory = m.number AND m.source = $3 AND t.target = $4 WHERE m.owner "
+                           "= $1 AND ($2 = '' OR m.id = $2)",
+                           values, 4, take_presence, having, NULL, err);
+}
+
+enum mt_status mt_memories_have(struct mt_memories *memories,
+                                const struct mt_memory_question *question, bool *out,
+                                struct mt_error *err)
+{
+    struct having having = {.question = question};
+    enum mt_status status = mt_database_read(memories->database, look, &having, err);
+    *out = having.has_units;
+    return status || !question->id || having.is_there
+               ? status
+               : mt_fail(err, MT_NOT_FOUND, "there is no such translation memory");
+}
+
+/* ---- exact matches ---- */
+
+struct finding {
+    const struct mt_memory_question *question;
+    const char *text, *context;
+    mt_memory_take *take;
+    void *take_context;
+};
+
+static enum mt_status take_exact(void *context, const struct mt_value *columns,
+                                 struct mt_error *err)
+{
+    const struct finding *finding = context;
+    bool is_behind = finding->context[0] != '\0' && strcmp(columns[1].text, finding->context) == 0;
+    const struct mt_memory_match match = {.percent = is_behind ? MT_CONTEXT_MATCH : MT_EXACT_MATCH,
+                                          .source = finding->text,
+                                          .target = columns[0].text,
+                                          .origin = columns[2].text};
+    return finding->take(finding->take_context, &match, err);
+}
+
+static enum mt_status find_exact(struct mt_connection *connection, void *context,
+                                 struct mt_error *err)
+{
+    struct finding *finding = context;
+    const struct mt_memory_question *question = finding->question;
+    const struct mt_value values[] = {
+        mt_value_integer(mt_memory_hash(finding->text)),
+        mt_value_text(question->target),
+        mt_value_text(finding->text),
+        mt_value_text(question->owner),
+        mt_value_text(question->source),
+        mt_value_text(question->id ? question->id : ""),
+        mt_value_text(finding->context),
+    };
+    return mt_database_run(
+        connection,
+        "SELECT u.target_text, u.context, u.origin FROM units AS u JOIN memories AS m ON m.number "
+        "= u.memory WHERE u.hash = $1 AND u.target = $2 AND u.source_text = $3 AND m.owner = $4 "
+        "AND m.source = $5 AND ($6 = '' OR m.id = $6) ORDER BY CASE WHEN u.context <> '' AND "
+        "u.context = $7 THEN 0 ELSE 1 END, u.changed_ms DESC, u.memory DESC, u.number DESC LIMIT 1",
+        values, 7, take_exact, finding, NULL, err);
+}
+
+enum mt_status mt_memories_find(struct mt_memories *memories,
+                                const struct mt_memory_question *question, const char *text,
+                                const char *context, mt_memory_take *take, void *take_context,
+                                struct mt_error *err)
+{
+    struct finding finding = {.question = question,
+                              .text = text,
+                              .context = context,
+                              .take = take,
+                              .take_context = take_context};
+    return mt_database_read(memories->database, find_exact, &finding, err);
+}
+
+/* ---- similar ones ---- */
+
+struct similar {
+    int64_t changed_ms;
+    int percent;
+    struct mt_text source, target, origin;
+};
+
+struct comparing {
+    const struct mt_memory_question *question;
+    struct mt_word_reader *reader;
+    const char *text;
+    struct mt_memory_words words;
+    int least;
+    size_t n_wanted;
+    int64_t *memories;
+    size_t n_memories, memories_capacity;
+    int64_t memory; /* that is being looked at, and units of it that may be alike */
+    int64_t *units;
+    size_t n_units, units_capacity;
+    size_t n;
+    struct similar best[MAX_SIMILAR]; /* the best first */
+};
+
+static void finish_similar(struct similar *similar)
+{
+    mt_text_finish(&similar->source);
+    mt_text_finish(&similar->target);
+    mt_text_finish(&similar->origin);
+}
+
+static enum mt_status add_memory(void *context, const struct mt_value *columns,
+                                 struct mt_error *err)
+{
+    struct comparing *comparing = context;
+    if (MT_ROOM(&comparing->memories, &comparing->memories_capacity, comparing->n_memories + 1,
+                "memories", err))
+        return MT_MEMORY;
+    comparing->memories[comparing->n_memories++] = columns[0].integer;
+    return MT_OK;
+}
+
+static bool is_better(const struct similar *a, const struct similar *b)
+{
+    return a->percent != b->percent ? a->percent > b->percent : a->changed_ms > b->changed_ms;
+}
+
+/* Puts one among the best, or lets it go. */
+static void keep_best(struct comparing *comparing, struct similar *similar)
+{
+    size_t at = comparing->n;
+    while (at > 0 && is_better(similar, &comparing->best[at - 1]))
+        at--;
+    if (at >= comparing->n_wanted) {
+        finish_similar(similar);
+        return;
+    }
+    if (comparing->n == comparing->n_wanted)
+        finish_similar(&comparing->best[--comparing->n]);
+    memmove(&comparing->best[at + 1], &comparing->best[at],
+            (comparing->n - at) * sizeof *comparing->best);
+    comparing->best[at] = *similar;
+    comparing->n++;
+}
+
+static enum mt_status add_unit(void *context, const struct mt_value *columns, struct mt_error *err)
+{
+    struct comparing *comparing = context;
+    if (comparing->n_units >= MAX_COMPARED ||
+        !mt_memory_words_may_be_alike(&comparing->words, (size_t)columns[1].integer,
+                                      (uint64_t)columns[2].integer, comparing->least))
+        return MT_OK;
+    for (size_t i = 0; i < comparing->n_units; i++)
+        if (comparing->units[i] == columns[0].integer)
+            return MT_OK;
+    if (MT_ROOM(&comparing->units, &comparing->units_capacity, comparing->n_units + 1, "units",
+                err))
+        return MT_MEMORY;
+    comparing->units[comparing->n_units++] = columns[0].integer;
+    return MT_OK;
+}
+
+/* The same words are no exact match where signs, numbers, case or codes differ. */
+static enum mt_status compare(void *context, const struct mt_value *columns, struct mt_error *err)
+{
+    struct comparing *comparing = context;
+    struct mt_memory_words words;
+    if (strcmp(columns[1].text, comparing->text) == 0)
+        return MT_OK;
+    enum mt_status status =
+        mt_memory_words_read(comparing->reader, columns[1].text, columns[1].length, &words, err);
+    if (status)
+        return status;
+    struct similar similar = {
+        .changed_ms = columns[0].integer,
+        .percent = (int)mt_size_min((size_t)mt_memory_words_similarity(&comparing->words, &words),
+                                    MT_EXACT_MATCH - 1),
+    };
+    if (similar.percent < comparing->least)
+        return MT_OK;
+    mt_text_append(&similar.source, columns[1].text, columns[1].length);
+    mt_text_append(&similar.target, columns[2].text, columns[2].length);
+    mt_text_append(&similar.origin, columns[3].text, columns[3].length);
+    if (similar.source.status || similar.target.status || similar.origin.status) {
+        finish_similar(&similar);
+        return mt_fail_memory(err, 0, "a match");
+    }
+    keep_best(comparing, &similar);
+    return MT_OK;
+}
+
+static enum mt_status find_units(struct mt_connection *connection, struct comparing *comparing,
+                                 uint64_t key, struct mt_error *err)
+{
+    const struct mt_memory_word_range range = mt_memory_words_range(comparing->words.n);
+    const struct mt_value values[] = {
+        mt_value_integer(comparing->memory),  mt_value_integer((int64_t)key),
+        mt_value_integer((int64_t)range.low), mt_value_integer((int64_t)range.high),
+        mt_value_integer(MAX_OF_KEY),
+    };
+    return mt_database_run(connection,
+                           "SELECT unit, n_words, signature FROM unit_keys WHERE memory = $1 AND "
+                           "key = $2 AND n_words BETWEEN $3 AND $4 LIMIT $5",
+                           values, 5, add_unit, comparing, NULL, err);
+}
+
+static enum mt_status compare_units(struct mt_connection *connection, struct comparing *comparing,
+                                    struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < comparing->n_units && !status; i++) {
+        const struct mt_value values[] = {mt_value_integer(comparing->memory),
+                                          mt_value_integer(comparing->units[i]),
+                                          mt_value_text(comparing->question->target)};
+        status = mt_database_run(connection,
+                                 "SELECT changed_ms, source_text, target_text, origin FROM units "
+                                 "WHERE memory = $1 AND number = $2 AND target = $3",
+                                 values, 3, compare, comparing, NULL, err);
+    }
+    return status;
+}
+
+static enum mt_status compare_in(struct mt_connection *connection, struct comparing *comparing,
+                                 int64_t memory, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    comparing->memory = memory;
+    comparing->n_units = 0;
+    for (size_t k = 0; k < comparing->words.n_keys && !status; k++)
+        status = find_units(connection, comparing, comparing->words.keys[k], err);
+    return status ? status : compare_units(connection, comparing, err);
+}
+
+static enum mt_status find_similar(struct mt_connection *connection, void *context,
+                                   struct mt_error *err)
+{
+    struct comparing *comparing = context;
+    const struct mt_memory_question *question = comparing->question;
+    const struct mt_value values[] = {mt_value_text(question->owner),
+                                      mt_value_text(question->source),
+                                      mt_value_text(question->id ? question->id : "")};
+    enum mt_status status = mt_database_run(connection,
+                                            "SELECT number FROM memories WHERE owner = $1 AND "
+                                            "source = $2 AND ($3 = '' OR id = $3)",
+                                            values, 3, add_memory, comparing, NULL, err);
+    for (size_t i = 0; i < comparing->n_memories && !status; i++)
+        status = compare_in(connection, comparing, comparing->memories[i], err);
+    return status;
+}
+
+static enum mt_status give(struct comparing *comparing, mt_memory_take *take, void *context,
+                           struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < comparing->n && !status; i++) {
+        const struct similar *similar = &comparing->best[i];
+        const struct mt_memory_match match = {.percent = similar->percent,
+                                              .source = similar->source.bytes,
+                                              .target = similar->target.bytes,
+                                              .origin = similar->origin.bytes};
+        status = take(context, &match, err);
+    }
+    return status;
+}
+
+enum mt_status mt_memories_find_similar(struct mt_memories *memories,
+                                        const struct mt_memory_question *question,
+                                        struct mt_word_reader *reader, const char *text, int least,
+                                        size_t n, mt_memory_take *take, void *take_context,
+                                        struct mt_error *err)
+{
+    struct comparing comparing = {.question = question,
+                                  .reader = reader,
+                                  .text = text,
+                                  .least = least,
+                                  .n_wanted = mt_size_min(n, MAX_SIMILAR)};
+    enum mt_status status = mt_memory_words_read(reader, text, strlen(text), &comparing.words, err);
+    if (!status && comparing.words.n > 0)
+        status = mt_database_read(memories->database, find_similar, &comparing, err);
+    if (!status)
+        status = give(&comparing, take, take_context, err);
+    for (size_t i = 0; i < comparing.n; i++)
+        finish_similar(&comparing.best[i]);
+    free(comparing.memories);
+    free(comparing.units);
+    return status;
+}

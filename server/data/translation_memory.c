@@ -1,0 +1,420 @@
+#include "server/data/memory_state.h"
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "server/data/database.h"
+#include "server/data/memory_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum mt_status mt_memories_create(struct mt_database *database,
+                                  const struct mt_memory_limits *limits, struct mt_memories **out,
+                                  struct mt_error *err)
+{
+    struct mt_memories *memories = calloc(1, sizeof *memories);
+    if (!memories)
+        return mt_fail_memory(err, sizeof *memories, "translation memories");
+    *memories = (struct mt_memories){.database = database, .limits = *limits};
+    *out = memories;
+    return MT_OK;
+}
+
+void mt_memories_destroy(struct mt_memories *memories)
+{
+    free(memories);
+}
+
+static enum mt_status fail_unknown(struct mt_error *err)
+{
+    return mt_fail(err, MT_NOT_FOUND, "there is no such translation memory");
+}
+
+static enum mt_status take_integer(void *context, const struct mt_value *columns,
+                                   struct mt_error *err)
+{
+    *(int64_t *)context = columns[0].integer;
+    return MT_OK;
+}
+
+static enum mt_status run(struct mt_connection *connection, const char *sql,
+                          const struct mt_value *values, size_t n_values, size_t *n_changed,
+                          struct mt_error *err)
+{
+    return mt_database_run(connection, sql, values, n_values, NULL, NULL, n_changed, err);
+}
+
+/* ---- memories ---- */
+
+struct making {
+    struct mt_memories *memories;
+    const char *owner, *name, *source;
+    bool finds; /* one that is there */
+    char *id;
+};
+
+static enum mt_status take_id(void *context, const struct mt_value *columns, struct mt_error *err)
+{
+    char *id = context;
+    if (columns[0].length < MT_MEMORY_ID_BYTES)
+        memcpy(id, columns[0].text, columns[0].length + 1);
+    return MT_OK;
+}
+
+static enum mt_status insert_memory(struct mt_connection *connection, const struct making *making,
+                                    struct mt_error *err)
+{
+    const struct mt_value owner = mt_value_text(making->owner);
+    int64_t n = 0, last = 0;
+    enum mt_status status =
+        mt_database_run(connection, "SELECT COUNT(*) FROM memories WHERE owner = $1", &owner, 1,
+                        take_integer, &n, NULL, err);
+    if (!status && n >= (int64_t)making->memories->limits.max_memories)
+        status =
+            mt_fail(err, MT_LIMIT, "there are %lld translation memories, as many as are allowed",
+                    (long long)n);
+    if (!status)
+        status = mt_database_run(connection, "SELECT COALESCE(MAX(number), 0) FROM memories", NULL,
+                                 0, take_integer, &last, NULL, err);
+    if (!status)
+        status = mt_random_uuid("a translation memory's id", making->id, err);
+    const struct mt_value values[] = {
+        mt_value_integer(last + 1),  mt_value_text(making->id),     owner,
+        mt_value_text(making->name), mt_value_text(making->source), mt_value_integer(mt_unix_ms()),
+    };
+    return status ? status
+                  : run(connection,
+                        "INSERT INTO memories (number, id, owner, name, source, created_ms, "
+                        "n_units) VALUES ($1, $2, $3, $4, $5, $6, 0)",
+                        values, 6, NULL, err);
+}
+
+static enum mt_status make_memory(struct mt_connection *connection, void *context,
+                                  struct mt_error *err)
+{
+    const struct making *making = context;
+    const struct mt_value values[] = {mt_value_text(making->owner), mt_value_text(making->name),
+                                      mt_value_text(making->source)};
+    enum mt_status status = MT_OK;
+    making->id[0] = '\0';
+    if (making->finds)
+        status = mt_database_run(connection,
+                                 "SELECT id FROM memories WHERE owner = $1 AND name = $2 AND "
+                                 "source = $3 ORDER BY created_ms LIMIT 1",
+                                 values, 3, take_id, making->id, NULL, err);
+    bool is_there = making->id[0] != '\0';
+    return status || is_there ? status : insert_memory(connection, making, err);
+}
+
+enum mt_status mt_memories_find_or_add(struct mt_memories *memories, const char *owner,
+                                       const char *name, const char *source,
+                                       char id[MT_MEMORY_ID_BYTES], struct mt_error *err)
+{
+    struct making making = {.memories = memories,
+                            .owner = owner,
+                            .name = name,
+                            .source = source,
+                            .finds = true,
+                            .id = id};
+    return mt_database_do(memories->database, make_memory, &making, err);
+}
+
+struct naming {
+    const char *owner, *id;
+};
+
+static enum mt_status remove_memory(struct mt_connection *connection, void *context,
+                                    struct mt_error *err)
+{
+    const struct naming *naming = context;
+    const struct mt_value values[] = {mt_value_text(naming->id), mt_value_text(naming->owner)};
+    size_t n_changed = 0;
+    enum mt_status status = run(connection, "DELETE FROM memories WHERE id = $1 AND owner = $2",
+                                values, 2, &n_changed, err);
+    return status || n_changed > 0 ? status : fail_unknown(err);
+}
+
+enum mt_status mt_memories_remove(struct mt_memories *memories, const char *owner, const char *id,
+                                  struct mt_error *err)
+{
+    struct naming naming = {.owner = owner, .id = id};
+    return mt_database_do(memories->database, remove_memory, &naming, err);
+}
+
+/* ---- putting units in ---- */
+
+struct putting {
+    struct mt_memories *memories;
+    const char *owner, *id;
+    const struct mt_memory_unit *units;
+    size_t n;
+    struct mt_word_reader *reader;
+    int64_t memory, last, n_units; /* of the memory: its number, its last unit's, how many it has */
+    int64_t now_ms;
+};
+
+static enum mt_status take_memory(void *context, const struct mt_value *columns,
+                                  struct mt_error *err)
+{
+    struct putting *putting = context;
+    putting->memory = columns[0].integer;
+    putting->n_units = columns[1].integer;
+    return MT_OK;
+}
+
+/* Its row is changed first, so that two who write units to one memory do it one after the other. */
+static enum mt_status begin_putting(struct mt_connection *connection, struct putting *putting,
+                                    struct mt_error *err)
+{
+    const struct mt_value values[] = {mt_value_text(putting->id), mt_value_text(putting->owner)};
+    size_t n_changed = 0;
+    enum mt_status status =
+        run(connection, "UPDATE memories SET n_units = n_units WHERE id = $1 AND owner = $2",
+            values, 2, &n_changed, err);
+    if (!status && n_changed == 0)
+        status = fail_unknown(err);
+    if (!status)
+        status = mt_database_run(connection, "SELECT number, n_units FROM memories WHERE id = $1",
+                                 values, 1, take_memory, putting, NULL, err);
+    const struct mt_value memory = mt_value_integer(putting->memory);
+    return status ? status
+                  : mt_database_run(connection,
+                                    "SELECT COALESCE(MAX(number), 0) FROM units WHERE memory = $1",
+                                    &memory, 1, take_integer, &putting->last, NULL, err);
+}
+
+static enum mt_status put_keys(struct mt_connection *connection, const struct putting *putting,
+                               const char *source, struct mt_error *err)
+{
+    struct mt_memory_words words;
+    struct mt_value values[MT_MAX_MEMORY_KEYS + 4];
+    struct mt_text sql = {0};
+    enum mt_status status =
+        mt_memory_words_read(putting->reader, source, strlen(source), &words, err);
+    if (status || words.n_keys == 0)
+        return status;
+    values[0] = mt_value_integer(putting->memory);
+    values[1] = mt_value_integer((int64_t)words.n);
+    values[2] = mt_value_integer(putting->last);
+    values[3] = mt_value_integer((int64_t)words.signature);
+    mt_text_append_string(&sql,
+                          "INSERT INTO unit_keys (memory, n_words, unit, signature, key) VALUES ");
+    for (size_t i = 0; i < words.n_keys; i++) {
+        values[4 + i] = mt_value_integer((int64_t)words.keys[i]);
+        mt_text_appendf(&sql, "%s($1, $2, $3, $4, $%zu)", i > 0 ? ", " : "", i + 5);
+    }
+    status = mt_text_check(&sql, "a statement", err);
+    if (!status)
+        status = run(connection, sql.bytes, values, words.n_keys + 4, NULL, err);
+    mt_text_finish(&sql);
+    return status;
+}
+
+static enum mt_status count_unit(struct mt_connection *connection, struct putting *putting,
+                                 const char *target, struct mt_error *err)
+{
+    const struct mt_value values[] = {mt_value_integer(putting->memory), mt_value_text(target)};
+    size_t n_changed = 0;
+    putting->n_units++;
+    enum mt_status status =
+        run(connection,
+            "UPDATE memory_targets SET n_units = n_units + 1 WHERE memory = $1 AND target = $2",
+            values, 2, &n_changed, err);
+    if (!status && n_changed == 0)
+        status = run(connection,
+                     "INSERT INTO memory_targets (memory, target, n_units) VALUES ($1, $2, 1)",
+                     values, 2, NULL, err);
+    return status;
+}
+
+static enum mt_status put_unit(struct mt_connection *connection, struct putting *putting,
+                               const struct mt_memory_unit *unit, struct mt_error *err)
+{
+    int64_t known = 0;
+    struct mt_value values[] = {
+        mt_value_integer(putting->memory),
+        mt_value_text(unit->target_lang),
+        mt_value_integer(mt_memory_hash(unit->source)),
+        mt_value_text(unit->source),
+        mt_value_text(unit->target),
+        mt_value_text(unit->context),
+        mt_value_text(unit->origin),
+        mt_value_integer(unit->changed_ms ? unit->changed_ms : putting->now_ms),
+        {.type = MT_VALUE_NULL},
+    };
+    enum mt_status status =
+        mt_database_run(connection,
+                        "SELECT number FROM units WHERE hash = $3 AND memory = $1 AND target = $2 "
+                        "AND source_text = $4 AND target_text = $5 AND context = $6",
+                        values, 6, take_integer, &known, NULL, err);
+    if (status)
+        return status;
+    values[8] = mt_value_integer(known > 0 ? known : ++putting->last);
+    if (known > 0) {
+        const struct mt_value changes[] = {values[0], values[8], values[6], values[7]};
+        return run(connection,
+                   "UPDATE units SET origin = $3, changed_ms = $4 WHERE memory = $1 AND number = "
+                   "$2",
+                   changes, 4, NULL, err);
+    }
+    status = run(connection,
+                 "INSERT INTO units (memory, target, hash, source_text, target_text, context, "
+                 "origin, changed_ms, number) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                 values, 9, NULL, err);
+    if (!status)
+        status = put_keys(connection, putting, unit->source, err);
+    return status ? status : count_unit(connection, putting, unit->target_lang, err);
+}
+
+static enum mt_status put(struct mt_connection *connection, void *context, struct mt_error *err)
+{
+    struct putting *putting = context;
+    size_t limit = putting->memories->limits.max_units;
+    enum mt_status status = begin_putting(connection, putting, err);
+    for (size_t i = 0; i < putting->n && !status; i++) {
+        status = put_unit(connection, putting, &putting->units[i], err);
+        if (!status && putting->n_units > (int64_t)limit)
+            status = mt_fail(err, MT_LIMIT,
+                             "the translation memory would have more than %zu units, which are "
+                             "allowed",
+                             limit);
+    }
+    const struct mt_value values[] = {mt_value_integer(putting->memory),
+                                      mt_value_integer(putting->n_units)};
+    return status ? status
+                  : run(connection, "UPDATE memories SET n_units = $2 WHERE number = $1", values, 2,
+                        NULL, err);
+}
+
+enum mt_status mt_memories_put(struct mt_memories *memories, const char *owner, const char *id,
+                               const struct mt_memory_unit *units, size_t n, struct mt_error *err)
+{
+    struct putting putting = {.memories = memories,
+                              .owner = owner,
+                              .id = id,
+                              .units = units,
+                              .n = n,
+                              .now_ms = mt_unix_ms()};
+    enum mt_status status = mt_word_reader_create(&putting.reader, err);
+    if (!status)
+        status = mt_database_do(memories->database, put, &putting, err);
+    mt_word_reader_destroy(putting.reader);
+    return status;
+}
+
+struct adding {
+    struct making making;
+    struct putting putting;
+};
+
+static enum mt_status add(struct mt_connection *connection, void *context, struct mt_error *err)
+{
+    struct adding *adding = context;
+    enum mt_status status = make_memory(connection, &adding->making, err);
+    adding->putting.id = adding->making.id;
+    return status || adding->putting.n == 0 ? status : put(connection, &adding->putting, err);
+}
+
+enum mt_status mt_memories_add(struct mt_memories *memories, const char *owner, const char *name,
+                               const char *source, const struct mt_memory_unit *units, size_t n,
+                               char id[MT_MEMORY_ID_BYTES], struct mt_error *err)
+{
+    struct adding adding = {
+        .making = {.memories = memories, .owner = owner, .name = name, .source = source, .id = id},
+        .putting =
+            {.memories = memories, .owner = owner, .units = units, .n = n, .now_ms = mt_unix_ms()},
+    };
+    enum mt_status status = mt_word_reader_create(&adding.putting.reader, err);
+    if (!status)
+        status = mt_database_do(memories->database, add, &adding, err);
+    mt_word_reader_destroy(adding.putting.reader);
+    return status;
+}
+
+/* ---- looking through them ---- */
+
+struct visiting {
+    struct naming naming;
+    mt_memory_visit *visit;
+    mt_memory_unit_visit *visit_unit;
+    void *context;
+    size_t n_rows;
+};
+
+static enum mt_status visit_row(void *context, const struct mt_value *columns, struct mt_error *err)
+{
+    struct visiting *visiting = context;
+    const struct mt_memory_row row = {.id = columns[0].text,
+                                      .name = columns[1].text,
+                                      .source = columns[2].text,
+                                      .created_ms = columns[3].integer,
+                                      .target = columns[4].text,
+                                      .n_units = (size_t)columns[5].integer};
+    visiting->n_rows++;
+    return visiting->visit ? visiting->visit(visiting->context, &row, err) : MT_OK;
+}
+
+static enum mt_status visit_rows(struct mt_connection *connection, void *context,
+                                 struct mt_error *err)
+{
+    struct visiting *visiting = context;
+    const char *id = visiting->naming.id;
+    const struct mt_value values[] = {mt_value_text(visiting->naming.owner),
+                                      mt_value_text(id ? id : "")};
+    return mt_database_run(connection,
+                           "SELECT m.id, m.name, m.source, m.created_ms, t.target, t.n_units FROM "
+                           "memories AS m LEFT JOIN memory_targets AS t ON t.memory = m.number "
+                           "WHERE m.owner = $1 AND ($2 = '' OR m.id = $2) "
+                           "ORDER BY m.created_ms, m.number, t.target",
+                           values, 2, visit_row, visiting, NULL, err);
+}
+
+enum mt_status mt_memories_visit(struct mt_memories *memories, const char *owner, const char *id,
+                                 mt_memory_visit *visit, void *context, struct mt_error *err)
+{
+    struct visiting visiting = {
+        .naming = {.owner = owner, .id = id}, .visit = visit, .context = context};
+    enum mt_status status = mt_database_read(memories->database, visit_rows, &visiting, err);
+    return status || !id || visiting.n_rows > 0 ? status : fail_unknown(err);
+}
+
+static enum mt_status visit_unit(void *context, const struct mt_value *columns,
+                                 struct mt_error *err)
+{
+    struct visiting *visiting = context;
+    const struct mt_memory_unit unit = {.source = columns[0].text,
+                                        .target = columns[1].text,
+                                        .target_lang = columns[2].text,
+                                        .context = columns[3].text,
+                                        .origin = columns[4].text,
+                                        .changed_ms = columns[5].integer};
+    return visiting->visit_unit(visiting->context, &unit, err);
+}
+
+static enum mt_status visit_units(struct mt_connection *connection, void *context,
+                                  struct mt_error *err)
+{
+    struct visiting *visiting = context;
+    const struct mt_value values[] = {mt_value_text(visiting->naming.owner),
+                                      mt_value_text(visiting->naming.id)};
+    enum mt_status status = visit_rows(connection, visiting, err);
+    if (!status && visiting->n_rows == 0)
+        status = fail_unknown(err);
+    return status ? status
+                  : mt_database_run(connection,
+                                    "SELECT u.source_text, u.target_text, u.target, u.context, "
+                                    "u.origin, u.changed_ms FROM units AS u JOIN memories AS m ON "
+                                    "m.number = u.memory WHERE m.owner = $1 AND m.id = $2 ORDER "
+                                    "BY u.memory, u.number",
+                                    values, 2, visit_unit, visiting, NULL, err);
+}
+
+enum mt_status mt_memories_visit_units(struct mt_memories *memories, const char *owner,
+                                       const char *id, mt_memory_unit_visit *visit, void *context,
+                                       struct mt_error *err)
+{
+    struct visiting visiting = {
+        .naming = {.owner = owner, .id = id}, .visit_unit = visit, .context = context};
+    return mt_database_read(memories->database, visit_units, &visiting, err);
+}
