@@ -1,5 +1,6 @@
 #include "server/data/memory_state.h"
 
+#include "base/hash.h"
 #include "base/size.h"
 #include "base/text.h"
 #include "base/vector.h"
@@ -7,6 +8,7 @@
 #include "server/data/memory_words.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Units whose signatures are compared with a text's, of each of its keys in each memory: 2 ms. */
 #define MAX_OF_KEY 5000
@@ -59,6 +61,36 @@ enum mt_status mt_memories_have(struct mt_memories *memories,
 
 /* ---- exact matches ---- */
 
+/* The next character of a text, with a run of blanks as one; '\0' at the end. */
+static char next_byte(const char **text)
+{
+    static const char blanks[] = " \t\r\n";
+    size_t n_blanks = strspn(*text, blanks);
+    *text += n_blanks;
+    if (n_blanks > 0)
+        return ' ';
+    return **text ? *(*text)++ : '\0';
+}
+
+int64_t mt_memory_hash(const char *text)
+{
+    uint64_t hash = MT_HASH_BEGIN;
+    for (char c; (c = next_byte(&text));)
+        hash = mt_hash(hash, &c, 1);
+    return (int64_t)hash;
+}
+
+bool mt_memory_is_same(const char *a, const char *b)
+{
+    char c;
+    do {
+        c = next_byte(&a);
+        if (c != next_byte(&b))
+            return false;
+    } while (c);
+    return true;
+}
+
 struct finding {
     const struct mt_memory_question *question;
     const char *text, *context;
@@ -70,6 +102,8 @@ static enum mt_status take_exact(void *context, const struct mt_value *columns,
                                  struct mt_error *err)
 {
     const struct finding *finding = context;
+    if (!mt_memory_is_same(columns[3].text, finding->text)) /* but for its hash */
+        return MT_OK;
     bool is_behind = finding->context[0] != '\0' && strcmp(columns[1].text, finding->context) == 0;
     const struct mt_memory_match match = {.percent = is_behind ? MT_CONTEXT_MATCH : MT_EXACT_MATCH,
                                           .source = finding->text,
@@ -86,7 +120,6 @@ static enum mt_status find_exact(struct mt_connection *connection, void *context
     const struct mt_value values[] = {
         mt_value_integer(mt_memory_hash(finding->text)),
         mt_value_text(question->target),
-        mt_value_text(finding->text),
         mt_value_text(question->owner),
         mt_value_text(question->source),
         mt_value_text(question->id ? question->id : ""),
@@ -94,11 +127,11 @@ static enum mt_status find_exact(struct mt_connection *connection, void *context
     };
     return mt_database_run(
         connection,
-        "SELECT u.target_text, u.context, u.origin FROM units AS u JOIN memories AS m ON m.number "
-        "= u.memory WHERE u.hash = $1 AND u.target = $2 AND u.source_text = $3 AND m.owner = $4 "
-        "AND m.source = $5 AND ($6 = '' OR m.id = $6) ORDER BY CASE WHEN u.context <> '' AND "
-        "u.context = $7 THEN 0 ELSE 1 END, u.changed_ms DESC, u.memory DESC, u.number DESC LIMIT 1",
-        values, 7, take_exact, finding, NULL, err);
+        "SELECT u.target_text, u.context, u.origin, u.source_text FROM units AS u JOIN memories AS "
+        "m ON m.number = u.memory WHERE u.hash = $1 AND u.target = $2 AND m.owner = $3 AND "
+        "m.source = $4 AND ($5 = '' OR m.id = $5) ORDER BY CASE WHEN u.context <> '' AND "
+        "u.context = $6 THEN 0 ELSE 1 END, u.changed_ms DESC, u.memory DESC, u.number DESC LIMIT 1",
+        values, 6, take_exact, finding, NULL, err);
 }
 
 enum mt_status mt_memories_find(struct mt_memories *memories,
@@ -201,7 +234,7 @@ static enum mt_status compare(void *context, const struct mt_value *columns, str
 {
     struct comparing *comparing = context;
     struct mt_memory_words words;
-    if (strcmp(columns[1].text, comparing->text) == 0)
+    if (mt_memory_is_same(columns[1].text, comparing->text))
         return MT_OK;
     enum mt_status status =
         mt_memory_words_read(comparing->reader, columns[1].text, columns[1].length, &words, err);

@@ -5,20 +5,15 @@
 #ifndef MT_SERVER_DATA_MEMORY_STATE_H
 #define MT_SERVER_DATA_MEMORY_STATE_H
 
-#include "base/hash.h"
 #include "server/data/translation_memory.h"
-
-#include <string.h>
 
 struct mt_memories {
     struct mt_database *database;
     struct mt_memory_limits limits;
 };
 
-/* By which exact matches are found. */
-static inline int64_t mt_memory_hash(const char *text)
-{
-    return (int64_t)mt_hash(MT_HASH_BEGIN, text, strlen(text));
-}
+/* By which exact matches are found, and whether two texts are one: all runs of blanks are the same. */
+int64_t mt_memory_hash(const char *text);
+bool mt_memory_is_same(const char *a, const char *b);
 
 #endif

@@ -3,7 +3,8 @@
  * to be translated again. A memory has a name, an owner, a source language, and units, each of them
  * a text and its translation into one language.
  *
- *   exact     a unit has the same words and codes; better where the text before it is the same, too
+ *   exact     a unit has the same words and codes, whatever blanks are between them; better where
+ *             the text before it is the same, too
  *   similar   a unit has at least MT_LEAST_SIMILARITY percent of the words (memory_words.h)
  *
  * Nobody but its owner finds a memory. Texts are numbered ones (numbered.h).

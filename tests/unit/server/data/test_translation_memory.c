@@ -97,6 +97,8 @@ START_TEST(the_newest_and_the_one_in_its_place_are_found)
     ck_assert_str_eq(find(&mine, "Press OK.", "Hello!"), "101 Press OK.=Drück OK. (Anna);");
     ck_assert_str_eq(find(&mine, "Press OK.", "Bye!"), "100 Press OK.=OK drücken. (Anna);");
     ck_assert_str_eq(find(&mine, "Press OK", ""), "");
+    ck_assert_str_eq(find(&mine, "Press\n\t OK.", ""), "100 Press\n\t OK.=OK drücken. (Anna);");
+    ck_assert_str_eq(find(&mine, "PressOK.", ""), "");
 }
 END_TEST
 
