@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of a quota and of a line of /proc/self/cgroup. */
+/* Most bytes that are read of a quota, or of a line of /proc/self/cgroup. */
 #define MAX_LINE (PATH_MAX + 64)
 
 static bool read_line(const char *directory, const char *name, char out[MAX_LINE])

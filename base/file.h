@@ -48,7 +48,7 @@ void mt_mapping_close(struct mt_mapping *mapping);
 MT_MUST_CHECK enum mt_status mt_file_read(const char *path, size_t limit_bytes, char **out,
                                           size_t *out_length, struct mt_error *err);
 
-/* Of the files that are written. */
+/* The mode of files that are written. */
 #define MT_FILE_MODE 0644
 
 /* Writes the file under a temporary name in the same directory, syncs it and renames it to path:

@@ -427,7 +427,7 @@ enum mt_status mt_json_check(const char *bytes, size_t length, const struct mt_j
                              const char *what, struct mt_error *err)
 {
     if (!bytes)
-        bytes = ""; /* an empty request body */
+        bytes = ""; /* a request without a body */
     const char *begin = bytes + mt_utf8_mark_length(bytes, length);
     struct scanner s = {
         .start = begin,

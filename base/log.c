@@ -266,7 +266,8 @@ static void write_event(const char *time, const char *bytes, size_t length)
     pthread_mutex_unlock(&writing);
 }
 
-/* shorter: the same in fewer bytes, where its line would not go into a pipe in one piece. */
+/* Logs the event, or `shorter`, which says the same in fewer bytes, where the event's line is too
+ * long to be written into a pipe in one piece. */
 static void log_event(enum mt_log_level level, const struct event *event,
                       const struct event *shorter)
 {

@@ -167,7 +167,7 @@ enum mt_status mt_yaml_read(const char *bytes, size_t length, const char *what, 
     struct reader r = {.what = what, .err = err, .emit = emit, .context = context};
     if (!yaml_parser_initialize(&r.parser))
         return mt_fail_memory(err, sizeof r.parser, what);
-    /* Of an empty mapping bytes is NULL, which libyaml asserts it is not. */
+    /* bytes is NULL where an empty file was mapped, and libyaml asserts that it is not. */
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)(bytes ? bytes : ""), length);
     yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
     enum mt_status status = expect(&r, YAML_STREAM_START_EVENT, "not YAML");

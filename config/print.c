@@ -161,7 +161,7 @@ static void member(struct mt_json_writer *writer, const char *key, const char *v
     mt_json_string_z(writer, value);
 }
 
-/* Of a choice alone. */
+/* Only settings that are a choice have this member. */
 static void describe_choices(const struct mt_setting *setting, struct mt_json_writer *writer)
 {
     mt_json_key(writer, "choices");

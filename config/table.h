@@ -20,7 +20,8 @@ enum mt_setting_type {
 #define MT_SETTING_MAX_KEY_BYTES 32
 #define MT_SETTING_MAX_CHOICES 12
 
-/* Of a number that is shown: as many as every decimal number survives, so that 0.6 is 0.6. */
+/* Numbers are shown with so many digits, because every decimal number of 15 digits survives as a
+ * double: 0.6 stays 0.6. */
 #define MT_SETTING_DIGITS 15
 
 struct mt_setting {

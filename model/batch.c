@@ -18,7 +18,7 @@
 #define DEFAULT_ROWS 64
 /* Sentences in flight stand still for an encoder pass: this bounds how long. */
 #define DEFAULT_ENCODE_TOKENS 512
-/* Of a sentence, where the model has a shortlist. */
+/* So many candidates a sentence is taken to have where the model has a shortlist. */
 #define USUAL_CANDIDATES 1024
 
 struct sentence_list {

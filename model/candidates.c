@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of intgemm's matrices. */
+/* intgemm's matrices have a multiple of so many columns. */
 #define MULTIPLE 8
 
 /* A packed block has lines of a group of each column: numbers that stand side by side. */

@@ -16,7 +16,8 @@
 /* The largest part decides when the pass ends. */
 #define MAX_SHARE_PERCENT 125
 
-/* Of one decoder step: keys and values of the source are computed before. */
+/* How many weights one decoder step reads. Keys and values of the source are not among them: they
+ * are computed before. */
 static size_t step_weights(const struct mt_hparams *h, size_t n_columns)
 {
     size_t attention = (h->decoder_cell == MT_CELL_SSRU ? 4 : 6) * h->d_model * h->d_model;

@@ -171,7 +171,7 @@ static float *my_logits(const struct projection *p)
     return p->w->logits + p->me->index * p->w->max_rows * MT_SELECT_BLOCK;
 }
 
-/* Of rows whose next token may be any. */
+/* Looks at the logits of rows whose next token may be any. */
 static void look_at_my_blocks(const struct projection *p)
 {
     size_t begin, end, n_vocab = p->model->hparams.n_target_vocab;
@@ -228,7 +228,8 @@ static void look_at_candidates(const struct projection *p, const struct group *g
         look_at_part(p, group->first + i, &part, logits + i * MT_SELECT_BLOCK);
 }
 
-/* Of rows with candidates: each member takes as many parts, in order. */
+/* Looks at the logits of rows with candidates. Each member takes as many parts as the others, in
+ * order. */
 static void look_at_my_candidates(const struct projection *p)
 {
     size_t n_parts = 0, begin, end, at = 0;

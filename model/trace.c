@@ -15,7 +15,7 @@
      MT_TRACE_DECODER_STATES | MT_TRACE_LOGITS | MT_TRACE_DECODER_STREAM |               \
      MT_TRACE_DECODER_ADDED | MT_TRACE_DECODER_HIDDEN)
 
-/* Of the lowest kind. */
+/* The index of the lowest kind in the set. */
 static size_t index_of(unsigned kinds)
 {
     return (size_t)__builtin_ctz(kinds);

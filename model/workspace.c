@@ -136,7 +136,7 @@ struct mt_workspace mt_workspace_part(const struct mt_workspace *workspace, size
     w.top += member * w.max_rows * w.top_stride;
     w.order += member * w.max_rows;
     w.columns += member * w.columns_stride;
-    /* Of an encoder pass there are more rows, and no sums. */
+    /* An encoder pass has more rows than max_rows, but computes no sums. */
     w.block_sums += mt_size_min(first_row, w.max_rows) * w.n_blocks;
     return w;
 }

@@ -38,7 +38,8 @@ struct mt_ctranslate2_variable {
     size_t rank, shape[MT_CTRANSLATE2_MAX_RANK];
     size_t n_elements;
     const unsigned char *bytes; /* in the file, at any alignment */
-    /* Of int8 and int16: F32, one number or one a row; NULL where the file has none. */
+    /* The scale of int8 and int16 weights: F32, one number or one a row; NULL where the file has
+     * none. */
     const struct mt_ctranslate2_variable *scale;
 };
 

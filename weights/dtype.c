@@ -171,9 +171,8 @@ void mt_store_f32(float value, void *out)
     memcpy(out, &bits, sizeof bits);
 }
 
-/* Of a block, so that the compiler can look at many numbers at once: the comparison of bits needs
- * no branch. One loop for both sizes was not vectorized for halves,
- * and took eight times as long. */
+/* Looks at a block of numbers without a branch, so that the compiler can vectorize it. One loop for
+ * both sizes was not vectorized for halves, and took eight times as long. */
 static bool is_finite_32(const unsigned char *numbers, size_t n, uint32_t exponent)
 {
     uint32_t n_bad = 0, little = htole32(exponent);

@@ -119,7 +119,7 @@ static const struct {
     {"/embeddings_1/", "features of the source's words"},
 };
 
-/* Of a variable, or NULL. */
+/* What the variable stands for that we do not support, or NULL. */
 static const char *what_is_refused(const struct mt_ctranslate2_variable *v, size_t n_heads)
 {
     const char *slash = strrchr(v->name, '/'), *last = slash ? slash + 1 : v->name;

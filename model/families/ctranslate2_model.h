@@ -27,7 +27,7 @@ struct mt_ctranslate2_model {
     bool has_rms_norms, is_gated; /* mt_norm_kind, mt_feed_forward_kind (hparams.h) */
     bool shared_embeddings, tied_output;
     bool start_from_zero_embedding;
-    /* Of files before version 6, whose config.json does not say it. */
+    /* Set for files before version 6, whose config.json does not say it. */
     bool source_bos, source_eos, target_bos;
 };
 

@@ -41,7 +41,8 @@ static int hexadecimal(char digit)
                                           : -1;
 }
 
-/* Of a name without its end, the path. false: the name is not one of ours. */
+/* Makes a directory's path of a file's name without its ending. False where the name is not one of
+ * ours. */
 static bool unescape(const char *name, size_t length, char *out)
 {
     size_t n = 0;

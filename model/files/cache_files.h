@@ -10,9 +10,10 @@
 
 #include <stddef.h>
 
-/* The path of the packed form of the model in a directory, which must be there: MT_NOT_FOUND. The
- * directory's own path, with %2F for each slash; where that is too long for a file's name, its end
- * and a hash, and such a file is never taken for left over. The caller frees *out. */
+/* The path of the packed form of the model in a directory; MT_NOT_FOUND where there is no such
+ * directory. The file is named like the directory's path, with %2F for each slash. Where that is
+ * too long, the name is the path's end and a hash, and mt_cache_remove_orphans leaves such a file
+ * alone. The caller frees *out. */
 MT_MUST_CHECK enum mt_status mt_cache_file_path(const char *cache_directory, const char *directory,
                                                 char **out, struct mt_error *err);
 

@@ -229,7 +229,7 @@ static enum mt_status open_through_cache(const struct mt_source *source,
         cached = open_checked(path, options->load_mode, &identity, hparams, &out->file, &why);
     if (!cached)
         snprintf(out->note, sizeof out->note, "int8 weights of %s", path);
-    else if (cached == MT_MEMORY) /* for packing there would be even less */
+    else if (cached == MT_MEMORY) /* packing would need even more memory */
         status = mt_fail(err, MT_MEMORY, "%s", why.message);
     else
         status = pack_into_cache(path, source, &identity, hparams, options, out, err);

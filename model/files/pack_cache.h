@@ -21,8 +21,8 @@ struct mt_pack_options {
     void *progress_context;
 };
 
-/* file is over the mapped file, or over image's memory where image is not NULL. Both are the
- * caller's, but the image is the writer's where that is not NULL. */
+/* The packed form: `file` reads the mapped file, or where image is not NULL its memory. The caller
+ * owns both, except for an image whose `writer` is not NULL: then the writer owns it. */
 struct mt_packed_source {
     struct mt_safetensors *file;
     struct mt_image *image;

@@ -2,7 +2,8 @@
 
 #include "base/real.h"
 
-/* Of 10000, for the ith pair. The last pair of a progression of one is its first, too. */
+/* The exponent of 10000 for the ith pair. Where there is only one pair, it is both the first and
+ * the last of the progression. */
 static double exponent(enum mt_position_formula formula, size_t i, size_t d_model)
 {
     if (formula == MT_POSITIONS_PAPER)

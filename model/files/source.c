@@ -20,7 +20,7 @@
 #define INDEX "model.safetensors.index.json"
 #define CHECKPOINT "pytorch_model.bin"
 
-/* Of a config.json: those of models have a few kilobytes. */
+/* Most bytes of a config.json; those of models have a few kilobytes. */
 #define MAX_CONFIG_BYTES ((size_t)1 << 20)
 /* Far above what the largest models take, on a slow machine. */
 #define MAX_CHECKPOINT_SECONDS 120
@@ -320,7 +320,7 @@ static enum mt_status identity_of_file(const char *path, struct mt_source_identi
     return MT_OK;
 }
 
-/* Of many files, their number and a hash of what each of them is. */
+/* A model in many files is identified by their number and a hash of what each of them is. */
 static enum mt_status identity_of_shards(const char *directory, const char *index_path,
                                          struct mt_source_identity *out, struct mt_error *err)
 {

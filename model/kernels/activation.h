@@ -27,8 +27,9 @@ enum mt_activation_names {
 /* As config.json calls it: "relu", "swish", ... */
 const char *mt_activation_name(enum mt_activation activation);
 
-/* The activation of that name. MT_UNSUPPORTED where none has it: "transformer-ffn-activation:
- * expected relu, swish or gelu (quick_gelu), found "mish"", with that key. */
+/* Finds the activation of that name. MT_UNSUPPORTED where there is none, with a message that begins
+ * with the key: "transformer-ffn-activation: expected relu, swish or gelu (quick_gelu), found
+ * "mish"". */
 MT_MUST_CHECK enum mt_status mt_activation_find(enum mt_activation_names names, const char *key,
                                                 const char *name, enum mt_activation *out,
                                                 struct mt_error *err);

@@ -10,7 +10,7 @@
 #include "model/kernels/ymm_attend.h"
 #include "model/kernels/zmm.h"
 
-/* Of fp32 or binary16. Always inlined with a constant is_f16. */
+/* Loads 16 numbers of fp32 or binary16. It is always inlined with a constant is_f16. */
 MT_INLINE __m512 load16(const void *kv, size_t at, bool is_f16)
 {
     if (is_f16)

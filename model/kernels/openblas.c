@@ -37,7 +37,7 @@ static void multiply(const float *x, size_t ldx, const float *w, size_t ldw, siz
                 (int)ldx, w, (int)ldw, 1.0f, sums, COLUMNS);
 }
 
-/* Of n_rows and n_columns, the first that a call takes. */
+/* How many rows, and columns, one call takes from m, or n, on. */
 static size_t rows_at(size_t n_rows, size_t m)
 {
     return mt_size_min(ROWS, n_rows - m);
@@ -182,7 +182,7 @@ static void qgemm(const struct mt_qgemm *g)
         table.activate(g->activation, g->y + m * g->ldy, g->n_columns);
 }
 
-/* Of a build with threads; others have no such function. */
+/* Only builds of OpenBLAS with threads have this function. */
 extern int blas_thread_shutdown_(void) __attribute__((weak));
 
 void mt_openblas_stay_alone(void)

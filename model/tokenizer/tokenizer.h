@@ -143,9 +143,10 @@ const char *mt_tokenizer_target_piece(const struct mt_tokenizer *tokenizer, int3
 /* The id of a target piece, or MT_NO_TOKEN (-1). */
 int32_t mt_tokenizer_target_id(const struct mt_tokenizer *tokenizer, const char *piece);
 
-/* Of the target side. */
+/* The id in the target vocabulary. */
 int32_t mt_tokenizer_eos_id(const struct mt_tokenizer *tokenizer);
-/* Of the source side; the target's differ only where the vocabularies are separate. */
+/* The ids in the source vocabulary; the target's differ only where the vocabularies are
+ * separate. */
 int32_t mt_tokenizer_unk_id(const struct mt_tokenizer *tokenizer);
 int32_t mt_tokenizer_pad_id(
     const struct mt_tokenizer *tokenizer); /* MT_NO_TOKEN (-1) where there is none */

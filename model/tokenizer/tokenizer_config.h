@@ -18,7 +18,7 @@ enum mt_tokenizer_switch { MT_SWITCH_UNSAID, MT_SWITCH_OFF, MT_SWITCH_ON };
  * class our own keys are ignored, as transformers ignores keys that it does not know. */
 #define MT_OWN_TOKENIZER_CLASS "attentiond"
 
-/* Of a model of many languages: which tokens say them. X is the text. */
+/* Which tokens tell a model of many languages the source and the target. X is the text. */
 enum mt_language_rule {
     MT_LANGUAGES_UNSAID,          /* none; or ">>xx<<" in the text itself */
     MT_LANGUAGES_SOURCE,          /* source: [source] X </s>, target: [target] Y </s> */

@@ -309,7 +309,7 @@ static void count_recalled(struct mt_file_translation *work)
             mt_passage_is_recalled(mt_document_translation_passage(work->passages, i));
 }
 
-/* Of sentences that have ended; the step ends with the last ones. */
+/* Renders the passages whose sentences have ended. The step ends with the last ones. */
 static enum mt_status end_chunk(struct mt_file_translation *work, struct mt_error *err)
 {
     enum mt_status status = count_terms(work, err);

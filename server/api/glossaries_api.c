@@ -18,7 +18,7 @@
 #include <cjson/cJSON.h>
 
 #define FOLDER "/v2/glossaries" /* or v3 */
-/* Of one request; there are no more pairs of languages. */
+/* Most dictionaries in one request; there are no more pairs of languages. */
 #define MAX_DICTIONARIES 256
 
 enum part { LIST, GLOSSARY, ENTRIES, DICTIONARIES, NO_PART };

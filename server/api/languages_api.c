@@ -191,7 +191,8 @@ enum mt_status mt_languages_settle_source(const struct mt_service *service,
 
 /* ---- what there is to detect, and to list ---- */
 
-/* Of texts for models of many languages: most interfaces are in it. */
+/* Texts for models of many languages are taken to be in this language, because most interfaces
+ * are. */
 static const char usual_language[] = "en";
 
 static void add_code(const char **codes, size_t *n, const char *code)
@@ -202,7 +203,7 @@ static void add_code(const char **codes, size_t *n, const char *code)
     codes[(*n)++] = code;
 }
 
-/* Of language i: whether something leads from it to target (NULL: anywhere), or to it. */
+/* Whether a model leads from language i to the target, or where that is NULL to any language. */
 static bool leads(const struct mt_catalog *catalog, size_t i, const char *target)
 {
     for (size_t k = 0; k < mt_catalog_n_languages(catalog); k++)
@@ -212,6 +213,7 @@ static bool leads(const struct mt_catalog *catalog, size_t i, const char *target
     return false;
 }
 
+/* Whether a model leads to language i. */
 static bool is_reached(const struct mt_catalog *catalog, size_t i)
 {
     for (size_t k = 0; k < mt_catalog_n_languages(catalog); k++)

@@ -38,8 +38,8 @@ MT_MUST_CHECK enum mt_status mt_languages_check(const struct mt_service *service
                                                 const char *target, struct mt_language_pair *out,
                                                 struct mt_error *err);
 
-/* The same where the source is "auto": out->source is "" and out->is_identity false: both are a
- * matter of each text, and so is the route. */
+/* Checks the target where the source is "auto". out->source is "", out->is_identity false and the
+ * route empty, because each text has its own language. */
 MT_MUST_CHECK enum mt_status
 mt_languages_check_target(const struct mt_service *service, struct mt_served_model *only,
                           const char *target, struct mt_language_pair *out, struct mt_error *err);

@@ -263,7 +263,8 @@ static enum mt_status read_action(const struct mt_request *request, enum action 
     return find_model(request, name, (size_t)(slash - name), served, err);
 }
 
-/* The HTTP side loads what a round is to be made with, and waits for it. */
+/* Chooses the model that is to be loaded: the exchange loads what a handler chooses, and waits for
+ * it. */
 static enum mt_status choose_loaded(struct mt_request *request, struct mt_served_model **out,
                                     struct mt_error *err)
 {

@@ -57,7 +57,8 @@ static enum mt_status too_large(enum mt_dialect dialect, size_t size, int64_t li
                    (long long)limit);
 }
 
-/* Of more than there may be not one is kept: a text takes more memory here than in the body. */
+/* Where there are more texts than allowed, none is kept: a text takes more memory here than in the
+ * body. */
 static enum mt_status take_texts(struct mt_translate_state *state, const struct mt_request *request,
                                  struct mt_error *err)
 {

@@ -58,7 +58,7 @@ struct mt_translate_state {
     struct mt_memory_use memory;
     struct mt_glossary passed_on; /* the terms as later steps meet them */
     struct mt_translate_round round;
-    /* Of all texts and steps; JSON. */
+    /* The lost codes of all texts and steps, as JSON. */
     struct mt_text lost;
     struct mt_json_writer lost_writer;
     struct mt_warnings warnings;

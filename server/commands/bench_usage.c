@@ -5,7 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of a line of /proc/stat, behind the processor's name. Guests' time is in user and nice. */
+/* The numbers in a line of /proc/stat that follow the processor's name. The time of guests is
+ * contained in user and nice. */
 enum { USER, NICE, SYSTEM, IDLE, IO_WAIT, IRQ, SOFT_IRQ, STOLEN, N_FIELDS };
 
 bool mt_bench_usage_add(struct mt_bench_usage *usage, const char *line, const cpu_set_t *processors,

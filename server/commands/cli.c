@@ -182,7 +182,8 @@ struct single {
     size_t n;
 };
 
-/* Of those that are lists, or are taken for one, the last would silently win. */
+/* Refuses a second flag of the same name where people may take the flag for a list: the last one
+ * would silently win. */
 static enum mt_status check_repetition(struct single *seen, const struct flag *flag,
                                        struct mt_error *err)
 {

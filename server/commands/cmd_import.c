@@ -190,7 +190,8 @@ static struct mt_model_options copy_options(const struct confirmation *confirmat
                                      .kernels = confirmation->options->kernels};
 }
 
-/* Of the copy, whose tokenizer and vocabulary they are. */
+/* Makes the target vocabularies of the copy, because they belong to its tokenizer and
+ * vocabulary. */
 static enum mt_status make_vocabularies(const struct confirmation *confirmation, const char *path,
                                         struct mt_error *err)
 {

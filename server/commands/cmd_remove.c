@@ -62,7 +62,7 @@ static enum mt_status remove_model(const struct mt_settings *settings,
     return status;
 }
 
-/* Of a pull that was given up there is no model, but perhaps most of its files. */
+/* A pull that was given up has left no model, but perhaps most of its files. */
 static enum mt_status remove_unfinished(const struct mt_store *store, const char *name,
                                         struct mt_error *err)
 {

@@ -55,7 +55,7 @@
 #define RELOAD_TIMEOUT_MS 2000
 /* Expired files are not kept longer than that. */
 #define FILES_SWEEP_MS 1000
-/* Of those that root may read, in the log. */
+/* The log shows so many of the paths that root may read. */
 #define MAX_SHOWN_PATHS 8
 /* Larger blocks go back to the system when they are freed. */
 #define MMAP_THRESHOLD_BYTES (256 * 1024)
@@ -251,7 +251,7 @@ static enum mt_status create_admin(struct server *server, struct mt_error *err)
     return status ? status : mt_http_create(&options, &server->admin, err);
 }
 
-/* Of daemons that were killed while they packed a model. */
+/* Removes what daemons have left in the cache that were killed while they packed a model. */
 static void remove_leftovers(const char *cache_directory)
 {
     size_t n = mt_cache_remove_leftovers(cache_directory);

@@ -25,7 +25,7 @@ struct mt_warning_printer {
     size_t n;         /* warnings so far */
 };
 
-/* Of a passage that has been decoded. MT_MEMORY. */
+/* Prints the warnings of a passage that has been decoded. Fails with MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_warning_printer_look(struct mt_warning_printer *printer,
                                                      const char *unit, size_t number,
                                                      struct mt_passage *passage,

@@ -114,7 +114,8 @@ static size_t find_slot(const struct mt_engine_place *place, const struct mt_sen
     return i;
 }
 
-/* Of sentences that end at once the one that has waited longest speaks for the job. */
+/* Where several sentences of a job end at once, the job's times are those of the one that has
+ * waited longest. */
 static void account_for(const struct mt_engine_slot *slot, int64_t now)
 {
     struct mt_job_account *account = &slot->job->account;
@@ -218,7 +219,7 @@ static void take_slot(struct mt_engine_worker *worker, struct mt_engine_place *p
     place->n_rows += mt_sentence_n_rows(sentence);
 }
 
-/* Of the sentences in the worker's slots. */
+/* The load of the sentences in the worker's slots. */
 static size_t load_of_worker(const struct mt_engine_worker *worker)
 {
     size_t load = 0;
@@ -264,7 +265,7 @@ static uint64_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane
     return cost;
 }
 
-/* Of the first n workers, those that wait for work. */
+/* How many of the first n workers wait for work. */
 static size_t count_idle(const struct mt_engine *engine, size_t n)
 {
     size_t n_idle = 0;

@@ -490,7 +490,7 @@ enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane, 
     return MT_OK;
 }
 
-/* Of the client that has received least of those that have one. */
+/* The next short job of the client that has received least of all that have a short job. */
 static struct mt_job *next_short_job(const struct mt_queue_lane *lane)
 {
     const struct mt_queue_flow *next = NULL;

@@ -15,8 +15,8 @@
 /* What malloc takes for itself. */
 #define MALLOC_BYTES 16
 
-/* Of one that is kept: the attention of a base model to forty words. What is longer is seldom asked
- * twice. */
+/* Most bytes of a result that is kept: as many as a base model's attention to forty words. What is
+ * longer is seldom asked twice. */
 #define MAX_ENTRY_BYTES ((size_t)512 << 10)
 
 struct entry {

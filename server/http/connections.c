@@ -358,9 +358,10 @@ static bool is_young(const struct mt_connection *connection, bool is_of_more, in
            (is_short ? IDLE_GRACE_MS : FRESH_GRACE_MS) * INT64_C(1000000);
 }
 
-/* Of the connections that wait, one of the client that has most: the one that has waited for longest.
- * So a client that takes all there are takes them from itself. It takes none of a client that has
- * less than half as many while one of its own waits, old or young: a crowd comes within a moment. */
+/* Finds the connection that has waited longest among those of the client that has most, so that a
+ * client that takes all connections takes them from itself. While one of the newcomer's own
+ * connections waits, none is taken from a client that has less than half as many, whether they are
+ * old or young: a crowd comes within a moment. */
 static struct mt_connection *find_oldest(struct mt_connections *connections, uint64_t client,
                                          uint64_t newcomer)
 {

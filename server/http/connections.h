@@ -61,8 +61,8 @@ enum mt_answer {
 struct mt_connections_options {
     size_t max_connections; /* more are over the limit: refused, politely */
     size_t max_over_limit;  /* see mt_connections_add */
-    /* Of one client (client.h); 0: any number. Proxies have no limit, and neither has this machine
-     * where limits_this_machine is false. */
+    /* Most connections of one client (client.h); 0: any number. Proxies have no limit, and neither
+     * has this machine where limits_this_machine is false. */
     size_t max_client_connections;
     bool limits_this_machine;
     const struct mt_proxies *proxies; /* NULL: none */

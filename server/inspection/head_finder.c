@@ -243,7 +243,8 @@ static double judge(const struct finder *finder, const struct choice *choice)
 static void consider(const struct finder *finder, struct choice *choice, struct choice *best)
 {
     choice->score = judge(finder, choice);
-    /* Of equals the one of more heads: a mean is steadier than a single head. */
+    /* Of two choices with the same score, the one with more heads is better: a mean is steadier
+     * than a single head. */
     if (choice->score > best->score || (choice->score == best->score && choice->n > best->n))
         *best = *choice;
 }

@@ -62,13 +62,13 @@ enum mt_quantity {
     MT_QUANTITY_VALUES,         /* [L, H, columns, K] */
     MT_QUANTITY_HEAD_OUTPUTS,   /* [L, H, rows, K]: weights times values */
     MT_QUANTITY_VALUE_WEIGHTED, /* [L, H, rows, columns]: |a_ij v_j W^O|, Kobayashi et al. 2020 */
-    /* Of encoder and decoder; those of a decoder belong to kind cross, too. */
+    /* Both encoder and decoder have these; the decoder's belong to kind cross, too. */
     MT_QUANTITY_STATES,    /* [L, P + 1, rows, D]: x before each sublayer and behind the last */
     MT_QUANTITY_SUBLAYERS, /* [L, P, rows, D]: f(x), what each adds */
     MT_QUANTITY_RESIDUALS, /* [L, P, rows, 3]: mean, deviation and length of what each layer norm
                               reads: x + f(x), or x of a model that normalises before */
     MT_QUANTITY_HIDDEN,    /* [L, rows, F]: inside the feed-forward block */
-    /* Of all kinds together. */
+    /* This one is made of all kinds together. */
     MT_QUANTITY_ROLLOUT, /* [T, S]: Abnar and Zuidema 2020, residuals at one half */
     MT_N_QUANTITIES,
 };
@@ -147,8 +147,8 @@ struct mt_inspection_part {
     size_t n_search_steps;
     const struct mt_alternative *alternatives; /* best first */
     size_t n_alternatives;
-    /* Of each chosen step: opinions [n, Ld + 1] and their top [n, Ld + 1, options.n_lens]. NULL:
-     * unknown. */
+    /* What each layer would say at the n chosen steps: opinions [n, Ld + 1] and their top [n, Ld +
+     * 1, options.n_lens]. NULL: unknown. */
     const struct mt_lens_opinion *opinions;
     const struct mt_top_token *opinion_top;
     const float

@@ -149,7 +149,7 @@ static struct mt_attention_tensor describe(const struct mt_inspection_model *mod
     return tensor;
 }
 
-/* Of which the rows are known. */
+/* Names the tensor, whose rows are known by now, and sets its shape. */
 static void shape_up(struct mt_attention_tensor *tensor)
 {
     const char *quantity = mt_quantity_name(tensor->quantity);
@@ -325,7 +325,7 @@ static const float *value_weighted(const struct mt_attention_tensor *tensor, str
     return out;
 }
 
-/* Of what the layer norm of this sublayer reads. */
+/* Mean, deviation and length of what the layer norm of this sublayer reads. */
 static const float *residual(const struct mt_attention_tensor *tensor, struct members some,
                              size_t row)
 {

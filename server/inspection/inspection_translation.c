@@ -327,7 +327,7 @@ static enum mt_status read_opinions(const struct reader *reader, const struct mt
     return status;
 }
 
-/* Of one kind: all layers. */
+/* Reads the lengths of the values of one kind of attention, in all layers. */
 static enum mt_status read_value_norms(const struct reader *reader, const struct mt_trace *trace,
                                        enum mt_trace_kind kind, float **out, struct mt_error *err)
 {

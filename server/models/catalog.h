@@ -99,7 +99,7 @@ MT_MUST_CHECK enum mt_status mt_catalog_step(struct mt_served_model *served, con
                                              const char *target, struct mt_model_route_step *out,
                                              struct mt_error *err);
 
-/* Of all of them. */
+/* The longest sentence of all models of the catalog. */
 struct mt_longest_sentence mt_catalog_longest_sentence(const struct mt_catalog *catalog);
 
 /* All languages of all models, sorted, each once. */

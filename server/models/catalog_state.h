@@ -7,8 +7,8 @@
 
 #include "server/models/catalog.h"
 
-/* Of one model, indices of the graph's languages, in the model's own order: it leads from each of
- * the one to each of the other. */
+/* The languages of one model, as indices into the graph's, in the model's own order. The model
+ * leads from each source to each target. */
 struct mt_graph_model {
     const size_t *sources, *targets;
     size_t n_sources, n_targets; /* 0 of one that failed at the scan */

@@ -15,8 +15,8 @@
 
 #define MT_LICENCE_BYTES MT_ORIGIN_LICENCE_BYTES
 
-/* Of directory/README.md: "apache-2.0"; of a list the first. False, and out is "": it does not say.
- * Reads the file. */
+/* Reads the licence in directory/README.md, such as "apache-2.0", or the first of a list. False,
+ * and out is "", where it does not say one. */
 bool mt_model_card_licence(const char *directory, char out[MT_LICENCE_BYTES]);
 
 /* The same out of the card's text. */

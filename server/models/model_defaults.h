@@ -51,7 +51,7 @@ struct mt_model_defaults {
     const char *left_out; /* "aliases, quality": members of it that were not taken; NULL: none */
 };
 
-/* Of a directory without the file: nothing is said. */
+/* The defaults of a directory without the file, which says nothing. */
 #define MT_NO_MODEL_DEFAULTS \
     ((struct mt_model_defaults){.length_penalty = -1, .max_length_factor = -1})
 

@@ -97,7 +97,7 @@ static bool goes_before(const struct mt_served_model *a, const struct mt_served_
     return a_is_last != b_is_last ? b_is_last : a->used_ns < b->used_ns;
 }
 
-/* Of those that may be unloaded and nobody holds. NULL: there is none. */
+/* The least recently used of the models that may be unloaded and that nobody holds, or NULL. */
 static struct mt_served_model *least_recently_used(const struct mt_model_host *host)
 {
     struct mt_served_model *oldest = NULL;

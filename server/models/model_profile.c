@@ -211,7 +211,7 @@ static enum mt_status read_vocabulary(const struct mt_source *source, struct mt_
     return status;
 }
 
-/* Of a model of many languages; those that have no code of ours are left out. */
+/* Adds the languages of a model of many; those that have no code of ours are left out. */
 static enum mt_status add_own_languages(struct mt_arena *arena,
                                         const struct mt_tokenizer_config *config, struct side *out,
                                         struct mt_error *err)

@@ -28,8 +28,8 @@ struct mt_watched_directory {
     bool is_model; /* when it was last looked at */
 };
 
-/* Of a subdirectory, or of a package in a file. Without memory it is taken for one, which costs no
- * more than a reload. */
+/* Whether the subdirectory, or the file, holds a model. Without memory it is taken for one, which
+ * costs no more than a reload. */
 static bool is_model(const struct mt_models_watch *watch, size_t root, const char *name)
 {
     char *path;

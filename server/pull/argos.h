@@ -14,7 +14,8 @@
 
 #include "server/pull/remote.h"
 
-/* Of ARGOS_PACKAGE_INDEX, which Argos Translate reads as well: where index.json lies. */
+/* Where index.json lies, unless ARGOS_PACKAGE_INDEX says another place, as it does to Argos
+ * Translate. */
 #define MT_ARGOS_INDEX "https://raw.githubusercontent.com/argosopentech/argospm-index/main"
 
 /* The URL of the index; a setting that ends in ".json" is that already. */

@@ -23,7 +23,7 @@
 
 #include "server/pull/remote.h"
 
-/* Of a document that decides: an index of shards is the largest. */
+/* Most bytes of a document that decides what is fetched; an index of shards is the largest. */
 #define MT_CHOICE_MAX_DOCUMENT_BYTES ((size_t)16 << 20)
 
 struct mt_choice {

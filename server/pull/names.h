@@ -25,7 +25,7 @@ enum mt_registry {
     MT_REGISTRY_URL, /* none: the files themselves */
 };
 
-/* Of huggingface.co: an organisation, a slash and a name. */
+/* Most bytes of a repository's name at huggingface.co: an organisation, a slash and a name. */
 #define MT_PULL_REPOSITORY_BYTES 97
 #define MT_PULL_REVISION_BYTES 201
 #define MT_PULL_PAIR_BYTES 64
@@ -63,8 +63,8 @@ void mt_pull_name_local(const struct mt_pull_name *name, char out[MT_PULL_LOCAL_
  * off where it is there. */
 void mt_pull_local_of_url(const char *url, const char *ending, char out[MT_PULL_LOCAL_BYTES]);
 
-/* Of "en-fr" and a registry's two languages: whether they are meant. '_' is '-', and letters may be
- * large or small. */
+/* Whether a pair such as "en-fr" means a registry's two languages. '_' is read as '-', and letters
+ * may be large or small. */
 bool mt_pull_is_pair(const char *pair, const char *source, const char *target);
 
 /* "Hugging Face", ...; and "huggingface", "argos", "firefox" as --registry takes them. */

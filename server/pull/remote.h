@@ -20,8 +20,8 @@
 struct cJSON;
 struct mt_arena;
 
-/* Of a registry's document. Mozilla's collection has half a megabyte, a page of a thousand models
- * of Hugging Face's about one. */
+/* Most bytes of a registry's document. Mozilla's collection has half a megabyte, a page of a
+ * thousand of Hugging Face's models about one. */
 #define MT_REMOTE_MAX_DOCUMENT_BYTES ((size_t)16 << 20)
 #define MT_REMOTE_MAX_VALUES 500000
 /* In a repository's own folder; those of its subfolders are not counted. */

@@ -245,8 +245,8 @@ void mt_exchange_do_at_once(struct mt_exchange *exchange);
 /* Hands the received request, whose connection is suspended, to a text thread. */
 void mt_exchange_begin_work(struct mt_exchange *exchange);
 
-/* Of all that are detached: asks for their end, or has those that wait for room in the queue tried
- * again. By the HTTP thread. */
+/* Ends all exchanges that are detached, or tries those again that wait for room in the queue. The
+ * HTTP thread calls it. */
 void mt_exchange_cancel_detached(struct mt_http *http);
 void mt_exchange_retry_detached(struct mt_http *http);
 

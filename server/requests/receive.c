@@ -174,7 +174,7 @@ void mt_exchange_refuse_head(struct mt_http *http, unsigned code)
 
 /* ---- the head ---- */
 
-/* Of the route, and before it is known of the one that takes most. */
+/* The limit of the route, or before the route is known of the one that takes most. */
 static size_t max_body_bytes(const struct mt_exchange *exchange)
 {
     const struct mt_settings *settings = exchange->request.service->settings;

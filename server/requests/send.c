@@ -184,8 +184,8 @@ void mt_exchange_add_headers(const struct mt_exchange *exchange, struct MHD_Resp
         MHD_add_response_header(response, "Traceparent", exchange->record.trace.value);
 }
 
-/* Of replies of routes that use a model. The head of a streamed one goes before there is anything
- * to tell. */
+/* Only replies of routes that use a model have times. A streamed reply has none, because its head
+ * is sent before there is anything to tell. */
 static void add_timing(const struct mt_exchange *exchange, struct MHD_Response *response)
 {
     char timing[MT_SERVER_TIMING_BYTES];

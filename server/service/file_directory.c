@@ -132,8 +132,8 @@ static void remove_file(const struct mt_file_directory *directory, const char *d
     unlinkat(directory->fd, disk_name, 0);
 }
 
-/* Of a daemon that was killed while it wrote; on a file system whose locks other machines do not
- * see, its age says that nobody writes it. */
+/* Removes a file that a daemon left when it was killed while writing. On a file system whose locks
+ * other machines do not see, the file's age says that nobody writes it any more. */
 static void remove_leftover(const struct mt_file_directory *directory, const char *disk_name)
 {
     struct stat status;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Of a file's name, without languages and extension. */
+/* Most bytes of a file's name, without languages and extension. */
 #define MAX_STEM_BYTES 120
 /* RFC 1035's 253, a port and brackets. */
 #define MAX_HOST_BYTES 262

@@ -79,7 +79,7 @@ MT_MUST_CHECK enum mt_status mt_file_store_get(struct mt_file_store *store, cons
 /* Forgets what has expired. */
 void mt_file_store_sweep(struct mt_file_store *store);
 
-/* Of the files that can be fetched. */
+/* How many files can be fetched, and their bytes. */
 struct mt_file_store_counts {
     size_t n_files, n_bytes;
 };

@@ -22,8 +22,9 @@
 /* What parsing makes of a body meanwhile, for the requests that are being parsed at a time: 27 to
  * 40 times its bytes with cJSON, measured. */
 #define PARSED_FACTOR 40
-/* Of a file that is translated: as it came, the document's, its texts, the words in them, their
- * translations, and the file that is written. The tree of a page of HTML comes beside them. */
+/* A file that is translated is in memory so many times: as it came, as the document, its texts, the
+ * words in them, their translations, and the file that is written. The tree of a page of HTML is
+ * counted separately. */
 #define COPIES_OF_A_DOCUMENT 6
 /* Code, tables, ICU's rules, stacks and heaps: 30 MiB, measured, and as much again. */
 #define PROGRAM_BYTES (UINT64_C(64) << 20)
@@ -98,7 +99,8 @@ static enum mt_status measure_sentence(const struct mt_settings *settings,
     return status;
 }
 
-/* Of a model that is not in memory: ids, scores and tables of each hypothesis, and the search. */
+/* Estimates the bytes of a sentence for a model that is not in memory: ids, scores and tables of
+ * each hypothesis, and the search. */
 static uint64_t estimate_sentence(const struct mt_settings *settings,
                                   const struct mt_longest_sentence *longest)
 {
@@ -173,8 +175,9 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
                         ? (uint64_t)settings->max_files_bytes
                         : 0,
                 [MT_MEMORY_RESULTS] = (uint64_t)settings->cache_bytes,
-                [MT_MEMORY_DATA] =
-                    settings->data_directory[0] != '\0' ? MT_MAX_READY_BYTES + MT_DATABASE_BYTES : 0,
+                [MT_MEMORY_DATA] = settings->data_directory[0] != '\0'
+                                       ? MT_MAX_READY_BYTES + MT_DATABASE_BYTES
+                                       : 0,
                 [MT_MEMORY_PROGRAM] = PROGRAM_BYTES + mt_meters_bytes(MT_MAX_METERED_ADDRESSES),
             },
         .mapped_bytes = pinned ? mt_model_mapped_bytes(pinned->model) : 0,

@@ -147,8 +147,8 @@ void mt_sandbox_drop_privileges(void)
 
 /* ---- system calls ---- */
 
-/* Of the daemon, of the libraries, and of what glibc makes of both on one architecture or another;
- * names that libseccomp does not know do not exist here. */
+/* System calls of the daemon and its libraries, under the names that glibc gives them on the
+ * various architectures. A name that libseccomp does not know does not exist here. */
 // clang-format off
 static const char *const allowed[] = {
     /* connections and descriptors */

@@ -24,8 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the calling thread and those that it starts from now on: what root may do and others may
- * not. Files of others, too, are then what their modes say. */
+/* The calling thread, and those that it starts from now on, may no longer do what only root may.
+ * Modes of files then hold for it as for anybody. */
 void mt_sandbox_drop_privileges(void);
 
 struct mt_sandbox_files {
@@ -36,7 +36,7 @@ struct mt_sandbox_files {
      * NULL: everything. */
     char *const *readable;
     size_t n_readable;
-    /* Of TCP, to which connections can be made, whatever the address. */
+    /* The ports of TCP to which connections can be made, whatever the address. */
     const uint16_t *ports;
     size_t n_ports;
 };

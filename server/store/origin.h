@@ -31,8 +31,8 @@ struct mt_origin {
     char pulled[MT_ORIGIN_TIME_BYTES];     /* "": not known */
 };
 
-/* Of a model, a directory or one file. A file that is no JSON or is of another form is as good as
- * one that says nothing. MT_MEMORY alone. */
+/* Reads the origin of a model, which is a directory or one file. Where it is no JSON, or has
+ * another form, nothing is known of the origin. Fails with MT_MEMORY alone. */
 MT_MUST_CHECK enum mt_status mt_origin_read(const char *path, struct mt_origin *out,
                                             struct mt_error *err);
 

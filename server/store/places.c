@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define SEPARATOR ':'
-/* Of a system without homes, such as a service or a container. */
+/* Where models lie on a system without homes, such as a service or a container. */
 #define SYSTEM_ROOT "/var/lib/attentiond/models"
 
 /* ---- models_directory ---- */

@@ -34,7 +34,7 @@ static enum mt_status delete_tree(const char *path, struct mt_error *err)
     return MT_OK;
 }
 
-/* Of removals that were killed. */
+/* Deletes what removals have left that were killed. */
 static void delete_leftovers(const char *directory)
 {
     DIR *entries = opendir(directory);

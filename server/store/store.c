@@ -23,7 +23,7 @@
 /* As many digits of a commit say which one is meant. */
 #define MIN_COMMIT_DIGITS 7
 #define MAX_PLACES_IN_MESSAGE 6
-/* Of folders in a model's. */
+/* How deep folders may lie in a model's directory. */
 #define MAX_DEPTH 4
 
 /* ---- what there is ---- */

@@ -63,9 +63,9 @@ struct mt_marked {
     size_t n, capacity;
     struct mt_anchor *anchors; /* ascending */
     size_t n_anchors, anchors_capacity;
-    size_t stand_in_end;   /* bytes of text up to the end of the last stand-in; 0: there is none */
-    size_t open;           /* the innermost open span, or MT_NO_MARK */
-    size_t pending;        /* first of the points that nothing follows yet, or MT_NO_MARK */
+    size_t stand_in_end; /* bytes of text up to the end of the last stand-in; 0: there is none */
+    size_t open;         /* the innermost open span, or MT_NO_MARK */
+    size_t pending; /* the first mark at the text's end, which nothing follows yet, or MT_NO_MARK */
     enum mt_status status; /* the first failure: nothing is added any more */
 };
 

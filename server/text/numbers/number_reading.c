@@ -276,7 +276,7 @@ static uint32_t short_scale(const char *text, size_t length, size_t *n_bytes)
     return 0;
 }
 
-/* What stands behind a number's digits, blanks and a hyphen aside. */
+/* Where the word behind a number's digits begins: after blanks and a hyphen. */
 size_t mt_number_skip_joints(const struct mt_numbers_text *text, size_t at)
 {
     while (at < text->length &&
