@@ -27,7 +27,7 @@
  * it is awake for the next one. */
 #define NEXT_RUN_SPIN_NS 60000
 
-/* The same of a member that was woken: about what comes before its run. */
+/* So long a member that was woken spins: about as long as what comes before its run takes. */
 #define ROUSED_SPIN_NS 150000
 
 /* Within a run: longer than the gap between two operations of a layer; then it is held up by a member

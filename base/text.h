@@ -67,7 +67,8 @@ void mt_text_append_markup(struct mt_text *text, const char *bytes, size_t lengt
  * one. Malformed bytes become U+FFFD. */
 void mt_text_append_printable(struct mt_text *text, const char *bytes, size_t length);
 
-/* The same for well-formed JSON: they become \uXXXX, which means the same there; line feeds stay. */
+/* Appends well-formed JSON, whose unprintable characters become \uXXXX, which means the same there;
+ * line feeds stay. */
 void mt_text_append_printable_json(struct mt_text *text, const char *json, size_t length);
 
 /* Puts U+FFFD in the place of every byte that belongs to no well-formed character. MT_MEMORY,

@@ -168,7 +168,7 @@ void mt_settings_offer_flags(enum mt_verb verb, struct mt_nearest *nearest);
  * section. */
 void mt_settings_print_help(enum mt_verb verb, struct mt_text *out);
 
-/* The same of the few that most users need; returns how many it leaves out. */
+/* Prints the few settings that most users need, and returns how many it leaves out. */
 size_t mt_settings_print_short_help(enum mt_verb verb, struct mt_text *out);
 
 /* One such entry, for flags that are no settings. limits is put behind doc. */

@@ -61,8 +61,8 @@ bool mt_batch_admit(struct mt_batch *batch, struct mt_sentence *sentence);
  * nothing when empty. */
 void mt_batch_step(struct mt_batch *batch);
 
-/* The same for those sentences alone that mt_sentence_set_short was called for, which takes less
- * time where they are few. Nobody gets anything else by it, only some earlier and others later. */
+/* Steps only the sentences that mt_sentence_set_short was called for, which takes less time where
+ * they are few. No result changes by it; some only come earlier and others later. */
 void mt_batch_step_short(struct mt_batch *batch);
 
 /* A sentence that has ended, or NULL. It belongs to the caller again. */
@@ -76,8 +76,8 @@ void mt_batch_cancel(struct mt_batch *batch, struct mt_sentence *sentence);
 size_t mt_batch_n_sentences(const struct mt_batch *batch);
 size_t mt_batch_n_rows(const struct mt_batch *batch);
 
-/* With how many rows a thread that has them in a batch of its own is about as fast as it would be
- * in a team with those that have as many: a number of the model's shape, at least 1
+/* From so many rows for each thread on, threads with batches of their own are about as fast as a
+ * team that shares one batch. It depends on the model's shape alone, and is at least 1
  * (mt_cut_rows_apart). */
 size_t mt_batch_rows_apart(const struct mt_batch *batch);
 

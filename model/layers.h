@@ -46,7 +46,7 @@ struct mt_rows mt_rows_from(struct mt_rows rows, size_t first);
 void mt_rows_quantize(const struct mt_kernels *kernels, const struct mt_rows *rows, size_t begin,
                       size_t end);
 
-/* The same for all rows, shared among the members, where a linear layer wrote them. */
+/* Quantizes all rows, shared among the members, where a linear layer wrote them. */
 void mt_rows_quantize_run(const struct mt_member *me, const struct mt_kernels *kernels,
                           const struct mt_rows *rows, size_t n_rows);
 

@@ -65,7 +65,7 @@ static enum mt_status fail_cut(const struct unpacked *u, const char *form)
     return mt_fail(u->err, MT_FORMAT, "%s: it ends in the middle of its %s data", u->path, form);
 }
 
-/* A step of a member. */
+/* Unpacks until the room that there is is full, or the gzip member ends. */
 static enum mt_status inflate_step(struct unpacked *u, z_stream *stream, int *code)
 {
     enum mt_status status = grow(u);

@@ -22,7 +22,7 @@ size_t mt_pack_padded_n(size_t n_out);
 void mt_pack_columns(const float *w, size_t n_out, size_t n_in, size_t first_column, int8_t *packed,
                      float *scales, int32_t *column_sums);
 
-/* The same of weights that are int8 already, -127 to 127, all with one scale: nothing is rounded, and
+/* Packs weights that are int8 already, -127 to 127, all with one scale. Nothing is rounded, and
  * every column gets that scale. */
 void mt_pack_int8_columns(const int8_t *w, float scale, size_t n_out, size_t n_in,
                           size_t first_column, int8_t *packed, float *scales, int32_t *column_sums);

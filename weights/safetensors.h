@@ -43,7 +43,7 @@ struct mt_safetensors;
 MT_MUST_CHECK enum mt_status mt_safetensors_open(const char *path, struct mt_safetensors **out,
                                                  struct mt_error *err);
 
-/* The same, with a choice of how the file gets into memory. */
+/* As mt_safetensors_open, with a choice of how the file gets into memory. */
 MT_MUST_CHECK enum mt_status mt_safetensors_load(const char *path, enum mt_load_mode mode,
                                                  struct mt_safetensors **out, struct mt_error *err);
 
@@ -57,7 +57,8 @@ MT_MUST_CHECK enum mt_status mt_safetensors_open_memory(const void *bytes, size_
                                                         struct mt_safetensors **out,
                                                         struct mt_error *err);
 
-/* The same over a mapping, which is the file's own from then on where it succeeds. */
+/* As mt_safetensors_open, for a mapping. Where it succeeds, the file owns the mapping from then
+ * on. */
 MT_MUST_CHECK enum mt_status mt_safetensors_adopt(const struct mt_mapping *mapping,
                                                   const char *path, struct mt_safetensors **out,
                                                   struct mt_error *err);

@@ -21,7 +21,7 @@ struct mt_shard_list {
 };
 MT_MUST_CHECK enum mt_status mt_shards_list(const char *index_path, struct mt_shard_list *out,
                                             struct mt_error *err);
-/* The same of an index in memory; path is for messages. */
+/* Lists the shards of an index in memory; path is for messages. */
 MT_MUST_CHECK enum mt_status mt_shards_list_memory(const char *bytes, size_t length,
                                                    const char *path, struct mt_shard_list *out,
                                                    struct mt_error *err);

@@ -36,7 +36,7 @@ struct mt_zip_entry {
 MT_MUST_CHECK enum mt_status mt_zip_open(const unsigned char *bytes, size_t length,
                                          const char *path, struct mt_zip **out,
                                          struct mt_error *err);
-/* The same for an archive whose entries may be deflated: mt_zip_unpack reads them. */
+/* Opens an archive whose entries may be deflated; mt_zip_unpack reads those. */
 MT_MUST_CHECK enum mt_status mt_zip_open_deflated(const unsigned char *bytes, size_t length,
                                                   const char *path, struct mt_zip **out,
                                                   struct mt_error *err);

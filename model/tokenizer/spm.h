@@ -19,8 +19,8 @@ struct mt_spm;
 MT_MUST_CHECK enum mt_status mt_spm_open(const char *bytes, size_t length, const char *what,
                                          struct mt_spm **out, struct mt_error *err);
 
-/* The same for a file whose pieces are joined far more often than text is cut into them: what only
- * cutting needs, most of the work and of the memory, is made at the first mt_spm_encode. */
+/* Opens a file whose pieces are joined far more often than text is cut into them. What only cutting
+ * needs, which is most of the work and of the memory, is made at the first mt_spm_encode. */
 MT_MUST_CHECK enum mt_status mt_spm_open_for_decoding(const char *bytes, size_t length,
                                                       const char *what, struct mt_spm **out,
                                                       struct mt_error *err);

@@ -49,8 +49,8 @@ MT_MUST_CHECK enum mt_status mt_glossary_add_stored(struct mt_glossary *glossary
 MT_MUST_CHECK enum mt_status mt_glossary_count(struct mt_glossary *glossary,
                                                struct mt_passage *passage, struct mt_error *err);
 
-/* The same terms as a model meets them that translates on what another gave: every translation of a
- * term stays as it is. from may have none. MT_MEMORY; the caller finishes *out on failure too. */
+/* Makes the terms for a model that translates what another model wrote: every translation of a term
+ * stays as it is. from may have none. MT_MEMORY; the caller finishes *out on failure too. */
 MT_MUST_CHECK enum mt_status mt_glossary_pass_on(const struct mt_glossary *from,
                                                  struct mt_glossary *out, struct mt_error *err);
 

@@ -10,7 +10,7 @@
 /* {"status":"ok"}: the process answers. */
 extern const struct mt_handler mt_health_handler;
 
-/* The same, and 503 once the server drains: send no more work here. */
+/* As mt_health_handler, but 503 once the server drains, so that no more work is sent here. */
 extern const struct mt_handler mt_ready_handler;
 
 /* Prometheus' text format: metrics.h. */

@@ -227,7 +227,7 @@ static enum mt_status listen_for_admin(struct server *server, const char *path,
     return server->admin_path ? MT_OK : mt_fail_memory(err, strlen(path), "path");
 }
 
-/* The same HTTP, on another socket and with other routes. */
+/* The admin socket speaks the same HTTP, with other routes. */
 static enum mt_status create_admin(struct server *server, struct mt_error *err)
 {
     if (server->admin_fd < 0)

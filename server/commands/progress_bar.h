@@ -26,7 +26,7 @@ void mt_progress_bar_begin(struct mt_progress_bar *bar, const char *unit);
  * Takes NULL. */
 void mt_progress_bar_update(struct mt_progress_bar *bar, size_t n_units, size_t done, size_t total);
 
-/* The same with another text behind the bar, of at most 39 columns. */
+/* Shows the bar with another text behind it, of at most 39 columns. */
 void mt_progress_bar_show(struct mt_progress_bar *bar, const char *text, double done, double total);
 
 /* Takes it off the terminal until the next update, so that a line can be printed. */

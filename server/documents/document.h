@@ -65,7 +65,8 @@ const char *mt_document_list_names(char out[MT_DOCUMENT_LIST_BYTES]);
 
 /* By the extension of a file's name, in any case; .htm is .html, and so on. False: none of them. */
 bool mt_document_format_of_file(const char *file_name, enum mt_document_format *out);
-/* Of a translated file, by the name and the format of its source: ".docx", but ".docm" of one with macros. */
+/* The extension of a translated file, by the name and the format of its source: ".docx", but
+ * ".docm" for one with macros. */
 const char *mt_document_extension_of_file(const char *file_name, enum mt_document_format format);
 /* By mt_document_format_name. */
 bool mt_document_format_of_name(const char *name, enum mt_document_format *out);
@@ -83,8 +84,9 @@ struct mt_document_options {
                       in it can harm this one */
 };
 
-/* Of a file whose name says no format: MT_FORMAT where its first bytes are a PDF's, an old Word's or the
- * like, with what to save it as. MT_OK: it is not known. */
+/* Looks at the first bytes of a file whose name says no format. MT_FORMAT where they are a PDF's,
+ * an old Word's or the like, with a message that says what to save it as. MT_OK where they are not
+ * known. */
 MT_MUST_CHECK enum mt_status mt_document_check_kind(const char *bytes, size_t length,
                                                     struct mt_error *err);
 

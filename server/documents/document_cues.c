@@ -388,7 +388,7 @@ static enum mt_status end_turn(struct reader *reader, size_t first, size_t end, 
     size_t n_lines = trim_lines(cues, document->bytes, first, end, words);
     struct mt_document_piece *piece = NULL;
     enum mt_status status = MT_OK;
-    /* Of an arrow a part may be among the words, and a part around them. */
+    /* Part of an arrow may be among the words, and part of it around them. */
     bool has_arrow = has_arrow_in(document->bytes + range.begin, range.end - range.begin);
     if (n_lines == 0 || has_arrow || !has_words(cues, document->bytes, words)) {
         reader->is_open = false;
@@ -682,7 +682,8 @@ static bool makes_arrow(const struct mt_text *text, const char *bytes, size_t le
            (length >= 2 && text->length >= 1 && end[-1] == '-' && memcmp(bytes, "->", 2) == 0);
 }
 
-/* Of what is translated and what stands around it, apart where together they would be an arrow. */
+/* Appends the bytes, after a blank where together with what is before them they would make an
+ * arrow. */
 static void append(struct writing *writing, const char *bytes, size_t length)
 {
     if (makes_arrow(writing->out, bytes, length))

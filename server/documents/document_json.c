@@ -326,7 +326,7 @@ static void read_text(struct walk *walk, struct mt_json_span span)
     mt_text_append(&walk->text, "", 0);
 }
 
-/* Of a stringUnit. */
+/* Takes a member of a stringUnit. */
 static void take_unit_member(struct walk *walk, struct mt_json_span key, void *context)
 {
     struct mt_document_piece *piece = NULL;

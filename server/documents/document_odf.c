@@ -106,7 +106,7 @@ static enum mt_markup_role role_of(void *context, const struct mt_markup_tag *ta
     return role;
 }
 
-/* The same of styles.xml. */
+/* The roles of elements in styles.xml. */
 static enum mt_markup_role role_in_styles(void *context, const struct mt_markup_tag *tag,
                                           enum mt_markup_role role)
 {

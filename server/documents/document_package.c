@@ -11,8 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Of all parts together, unpacked: two books of 1,000 pages. Files made for it take 250 MiB then, which is
- * what memory_plan.c reckons with. */
+/* Most bytes of all parts together, unpacked: two books of 1,000 pages. A file made to take much
+ * memory takes 250 MiB then, for which memory_plan.c leaves room. */
 #define MAX_PARTS_BYTES ((size_t)32 << 20)
 
 static enum mt_status check_part(const char *bytes, size_t length, struct mt_error *err)

@@ -201,8 +201,8 @@ static enum mt_status add_charset(struct mt_document *document, const struct for
     return status;
 }
 
-/* The same in a file: in its header, which is the first entry and has an empty message, or before
- * it. */
+/* Finds the charset in the file's header, which is the first entry and has an empty message, or
+ * before it. */
 static struct mt_range find_header_charset(const char *bytes, size_t length)
 {
     static const char message[] = "msgid \"\"", entry[] = "\nmsgid";

@@ -10,7 +10,7 @@
 #include "server/text/language.h"
 #include "server/text/splitter.h"
 
-/* Of what an edit writes, with its NUL. */
+/* Most bytes that an edit writes, with the NUL. */
 #define MT_DOCUMENT_EDIT_BYTES 128
 
 struct mt_document_piece {
@@ -53,7 +53,7 @@ struct mt_document_reader {
      * keeps what it has. NULL: the translation as it is. */
     bool (*write)(const struct mt_document *document, const struct mt_document_piece *piece,
                   const char *translation, size_t length, struct mt_text *out);
-    /* The same, and a text that is its own translation leaves the file's bytes as they are. */
+    /* As write, but a text that is its own translation leaves the file's bytes as they are. */
     bool (*write_around)(struct mt_document_writing *writing, const struct mt_document_piece *piece,
                          const char *translation, size_t length, struct mt_text *out);
     bool stands_beside; /* with write_around: but for these, which are written beside their texts */
@@ -134,7 +134,7 @@ typedef bool mt_document_is_part(void *context, const char *name);
 MT_MUST_CHECK enum mt_status mt_document_read_parts(struct mt_document *document,
                                                     mt_document_is_part *is_part, void *context,
                                                     struct mt_error *err);
-/* Of a document that is a package yet. */
+/* Whether the package has the entry, for a document whose bytes are still the package's. */
 bool mt_document_has_entry(const struct mt_document *document, const char *name);
 /* One entry by its name, in any case. MT_FORMAT: there is none. */
 MT_MUST_CHECK enum mt_status mt_document_read_entry(const struct mt_document *document,
@@ -157,7 +157,7 @@ MT_MUST_CHECK enum mt_status mt_document_add(struct mt_document *document, struc
 MT_MUST_CHECK enum mt_status mt_document_add_edit(struct mt_document *document,
                                                   struct mt_range range, const char *text,
                                                   struct mt_error *err);
-/* The same, if something in scope is translated. */
+/* As mt_document_add_edit, but the edit is made only if something in scope is translated. */
 MT_MUST_CHECK enum mt_status mt_document_add_edit_within(struct mt_document *document,
                                                          struct mt_range range,
                                                          struct mt_range scope, const char *text,

@@ -13,7 +13,7 @@ struct mt_document_translation {
     struct mt_text *inputs;       /* the texts as the last model left them; NULL: the document's */
     struct mt_passage **passages; /* one for each text */
 
-    /* Of the step that is being taken. */
+    /* What belongs to the step that is being taken. */
     struct mt_alignment_trace marks;
     const struct mt_model *model;
     struct mt_translation_options plain, traced;

@@ -77,7 +77,7 @@ void mt_document_translation_destroy(struct mt_document_translation *translation
 /* Texts that are made, from the first on. */
 size_t mt_document_translation_n_made(const struct mt_document_translation *translation);
 
-/* Of text index, which is made and not forgotten. Borrowed. */
+/* The passage of a text that is made and not forgotten. Borrowed. */
 struct mt_passage *
 mt_document_translation_passage(const struct mt_document_translation *translation, size_t index);
 

@@ -11,7 +11,7 @@
 
 /* What uchardet is shown: enough for it, and little beside what a translation takes. */
 #define DETECT_BYTES ((size_t)64 << 10)
-/* Of that, ASCII before the first byte that is none. */
+/* So much of it may be ASCII before the first byte that is not. */
 #define DETECT_BEFORE ((size_t)4 << 10)
 #define STEP_BYTES 16384
 

@@ -35,7 +35,7 @@ struct reader {
     mt_tmx_visit *visit;
     void *context;
     size_t n_left;
-    /* Of the unit that is open. */
+    /* What is known of the unit that is open. */
     bool is_open, is_context; /* a prop with the text before it */
     struct variant of_unit;   /* what its own attributes say */
     struct variant variants[MAX_VARIANTS];

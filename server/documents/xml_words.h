@@ -17,7 +17,7 @@
 #define MT_XML_MAX_OPEN 64
 
 mt_coded_reader mt_read_xml_words;
-/* The same with the escapes of Android's strings (\', \n, \u0020), and its blanks, of which many are
+/* Reads the escapes of Android's strings, too (\', \n, \u0020), and its blanks, of which many are
  * one. */
 mt_coded_reader mt_read_android_words;
 

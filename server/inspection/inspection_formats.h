@@ -100,7 +100,8 @@ MT_MUST_CHECK enum mt_status mt_inspection_only_tensor(struct mt_inspection_curs
 void mt_json_tensor_row(struct mt_json_writer *writer, const struct mt_attention_tensor *tensor,
                         size_t matrix, size_t row, int decimals);
 
-/* The streams behind mt_inspection_render. The cursor's inspection is theirs, on failure too. */
+/* The streams that mt_inspection_render reads. Each owns the cursor's inspection from its creation
+ * on, even where that fails. */
 typedef enum mt_status mt_inspection_stream(const struct mt_inspection_cursor *cursor,
                                             struct mt_stream **out, struct mt_error *err);
 mt_inspection_stream mt_inspection_json_stream;

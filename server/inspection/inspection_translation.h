@@ -30,7 +30,7 @@ uint64_t mt_inspection_estimate_traced(const struct mt_model *model,
                                        const struct mt_translation *translation,
                                        const struct mt_inspection_options *options, bool is_forced);
 
-/* The same of the cross-attention alone of a sentence that is still to be made. */
+/* The estimate for a sentence that is still to be made, of its cross-attention alone. */
 uint64_t mt_inspection_estimate_cross(const struct mt_model *model, size_t n_source);
 
 /* The sentences of translation have ended; those that were not traced are left out. The inspection borrows the translation: see

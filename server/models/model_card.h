@@ -19,7 +19,7 @@
  * and out is "", where it does not say one. */
 bool mt_model_card_licence(const char *directory, char out[MT_LICENCE_BYTES]);
 
-/* The same out of the card's text. */
+/* Finds the licence in the text of a card. */
 bool mt_model_card_find_licence(const char *card, char out[MT_LICENCE_BYTES]);
 
 #endif

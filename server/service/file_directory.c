@@ -225,7 +225,7 @@ static bool is_older(const struct entry *a, const struct entry *b)
     return a->end_ms != b->end_ms ? a->end_ms < b->end_ms : strcmp(a->disk_name, b->disk_name) < 0;
 }
 
-/* Files count where there are too many of them, and otherwise their bytes. */
+/* Sums up what each client holds: files where there are too many of them, otherwise bytes. */
 static void sum_up(const struct listing *listing, const struct newcomer *newcomer, size_t *held)
 {
     bool by_files = listing->n + newcomer->n_files > MT_MAX_STORED_FILES;

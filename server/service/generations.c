@@ -236,8 +236,8 @@ static void reload(struct mt_generations *g)
     pthread_cond_broadcast(&g->changed);
 }
 
-/* What was asked for before may have waited for memory; whether this one has to is another
- * question. */
+/* An earlier reload may be waiting for memory. The new one may need less, so it is tried at
+ * once. */
 static void want_reload(struct mt_generations *g)
 {
     g->wants_reload = true;

@@ -40,8 +40,8 @@ struct mt_key {
  * with the line for anything wrong in it. No message quotes a key. */
 MT_MUST_CHECK enum mt_status mt_keys_read(const char *path, struct mt_keys **out,
                                           struct mt_error *err);
-/* The same from memory, which is changed and stays the caller's; bytes[length] is NUL. path is for
- * messages. */
+/* As mt_keys_read, from memory that the caller owns and that is changed; bytes[length] is NUL. path
+ * is for messages. */
 MT_MUST_CHECK enum mt_status mt_keys_parse(char *bytes, size_t length, const char *path,
                                            struct mt_keys **out, struct mt_error *err);
 /* Takes NULL. The keys are wiped from memory. */

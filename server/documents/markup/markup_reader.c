@@ -14,7 +14,7 @@
 /* Texts within texts. */
 #define MAX_PARAGRAPHS 16
 #define MAX_NAME 80
-/* Of a note: bytes, and letters in them. */
+/* Most bytes, and letters among them, of what is taken for the mark of a note. */
 #define MAX_NOTE_BYTES 6
 #define MAX_NOTE_LETTERS 2
 /* Blanks from which on they part texts. */
@@ -441,7 +441,7 @@ static enum mt_status end_whole(struct reader *reader, size_t end)
     return add_point(reader, range, '\0');
 }
 
-/* Of both ends of a stretch of words: the same of equal names. */
+/* An id that the two ends of a stretch of words share, because they have the same name. */
 static size_t id_of(const struct reader *reader, const struct mt_markup_tag *tag)
 {
     static const char *const names[] = {"text:name", "text:change-id", "text:id", "office:name"};
@@ -646,7 +646,7 @@ static enum mt_status take_attributes(struct reader *reader, const struct mt_mar
     return status;
 }
 
-/* Of an element that is copied: which blanks, and which stretch. */
+/* Notes how many blanks an element that is copied stands for, and of which stretch it is an end. */
 static void note_attributes(const struct reader *reader, const struct mt_markup_tag *tag)
 {
     struct paragraph *p = current(reader);

@@ -119,7 +119,7 @@ static enum mt_status group_styles(struct mt_odf *odf, struct mt_error *err)
     return MT_OK;
 }
 
-/* The same tag for all styles of equal properties. */
+/* All styles with equal properties get the same tag. */
 struct mt_range mt_odf_look(void *context, const struct mt_markup_tag *tag)
 {
     struct mt_odf *odf = context;
@@ -204,7 +204,7 @@ static enum mt_status take_language(struct mt_odf *odf, const struct mt_markup_t
 
 /* ---- code ---- */
 
-/* Of LibreOffice and pandoc. */
+/* Whether LibreOffice or pandoc has the style for code. */
 static bool is_for_code(const char *style)
 {
     static const char *const styles[] = {"Source_20_Text", "Source_Text", "Preformatted_20_Text",

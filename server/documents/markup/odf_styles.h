@@ -44,7 +44,7 @@ bool mt_odf_is_code(const struct mt_odf *odf, const char *style);
 /* Leaves the texts by which formulas, filters and pivot tables know cells. */
 void mt_odf_leave_names(struct mt_odf *odf);
 
-/* Of the part: its styles. Of all: names, too. */
+/* mt_odf_finish_part frees the styles of a part, mt_odf_finish the names of all parts, too. */
 void mt_odf_finish_part(struct mt_odf *odf);
 void mt_odf_finish(struct mt_odf *odf);
 

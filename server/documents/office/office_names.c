@@ -56,7 +56,8 @@ bool mt_office_is_one_of(const char *name, const char *const *names, size_t n)
     return false;
 }
 
-/* Of pandoc, Word, LibreOffice, and as people call theirs. */
+/* Whether it is a style for code of pandoc, Word or LibreOffice, or a name that people give
+ * theirs. */
 bool mt_office_is_code(const char *style)
 {
     static const char *const styles[] = {"VerbatimChar", "HTMLCode",         "HTMLSample",

@@ -289,7 +289,7 @@ static void take_bytes(const struct mt_office_token *token, struct mt_text *byte
         mt_text_append(bytes, token->bytes.bytes, token->bytes.length);
 }
 
-/* Of a token that stands outside of the words and holds no texts. */
+/* Appends a token that stands outside of the words and holds no texts. */
 static void append_token(const struct maker *maker, const struct mt_office_token *token,
                          struct mt_text *out)
 {
@@ -464,7 +464,7 @@ static void append_outside(const struct maker *maker, size_t begin, size_t end, 
             append_token(maker, &maker->tokens[i], out);
 }
 
-/* The same as codes, which may hold texts. */
+/* Adds the tokens as codes, because they may hold texts. */
 static enum mt_status add_outside(struct maker *maker, size_t begin, size_t end, size_t *n)
 {
     enum mt_status status = MT_OK;

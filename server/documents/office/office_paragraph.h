@@ -10,9 +10,9 @@
 
 #include "server/documents/document_state.h"
 
-/* Of the prefix of elements' names. */
+/* Most bytes of the prefix of elements' names. */
 #define MT_OFFICE_MAX_PREFIX 31
-/* Of a paragraph: pieces of words, and what stands between them. MT_LIMIT above. */
+/* Most pieces of words in a paragraph, with what stands between them. MT_LIMIT above. */
 #define MT_OFFICE_MAX_TOKENS 400000
 
 enum mt_office_kind {
@@ -71,7 +71,8 @@ void mt_office_destroy(void *office); /* takes NULL */
  * normalised code, or NULL: not known. */
 void mt_office_set_target(struct mt_office *office, const char *target_lang);
 void mt_office_name_language(struct mt_office *office);
-/* Of the target, if a paragraph that is translated may have to say that it is written from the right. */
+/* Whether the target language is written from the right, where a translated paragraph may have to
+ * say so. */
 bool mt_office_is_rtl(const struct mt_office *office);
 bool mt_office_names_language(const struct mt_office *office);
 

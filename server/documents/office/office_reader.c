@@ -82,7 +82,7 @@ static bool is_word(const struct reader *reader, const struct mt_xml_tag *tag)
     return mt_office_has_prefix(&reader->prefix, reader->document, tag);
 }
 
-/* Of what is there or not, such as <b/>. */
+/* Whether an element that switches something on, such as <b/>, says that it is off. */
 static bool is_off(const struct mt_xml_tag *tag)
 {
     static const char *const values[] = {"0", "false", "off"};
@@ -129,7 +129,7 @@ static void append_xml(struct reader *reader, struct mt_range range, struct mt_t
         mt_text_appendf(out, "</%sr>", reader->prefix.text);
 }
 
-/* Of the field that is being read, or a token of its own. */
+/* Adds the XML to the field that is being read, or as a token of its own. */
 static enum mt_status add_xml(struct reader *reader, enum mt_office_kind kind,
                               struct mt_range range, struct mt_office_token **out)
 {
@@ -705,7 +705,7 @@ static void take_paragraph_property(struct reader *reader, const struct mt_xml_t
         p->direction_at = tag->range.begin;
 }
 
-/* Of a picture, whose words are read aloud in its place. */
+/* Takes the description of a picture, which is read aloud in its place. */
 static enum mt_status take_description(struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const char *const deleted[] = {"del", "moveFrom"};

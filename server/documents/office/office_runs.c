@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Of a sheet's header or footer with its codes: Excel opens no more. */
+/* Most characters of a sheet's header or footer with its codes; Excel opens no more. */
 #define MAX_HEADER_CHARS 255
 
 /* What becomes of an element that is not looked into. */
@@ -88,7 +88,8 @@ void mt_office_write_plain(const struct mt_office_run *run, struct mt_text *out)
     mt_text_append(out, run->words, run->length);
 }
 
-/* Of a sheet: & begins a code, and is written twice; digits would belong to a size before them. */
+/* Writes words into a sheet's header. There & begins a code, so it is written twice, and digits
+ * behind a size would belong to it, so a blank parts them. */
 void mt_office_write_header(const struct mt_office_run *run, struct mt_text *out)
 {
     static const char sign[] = "&amp;";
@@ -233,8 +234,8 @@ static size_t next_char(const char *bytes, size_t left, char *out)
     return left > 0 ? 1 : 0;
 }
 
-/* Of a sheet's header, what & begins: &L and &12 part texts, &P and &A stand in them, && is a sign. The bytes
- * of it, or 0. form as find_other's; 's': the sign. */
+/* How many bytes the code in a sheet's header has that & begins, or 0. &L and &12 part texts, &P
+ * and &A stand in them, and && is a sign. *form is as find_other's, or 's' for the sign. */
 static size_t find_code(const struct reader *reader, struct mt_range range, char *form)
 {
     const char *bytes = reader->document->bytes + range.begin;
@@ -611,7 +612,7 @@ static bool is_plain(struct reader *reader, const struct mt_xml_tag *tag)
     return is_name || (reader->copied_depth > 0 && strcmp(tag->name, reader->copied) == 0);
 }
 
-/* Of a shape, whose words are read aloud in its place. */
+/* Adds the description of a shape, which is read aloud in its place. */
 static enum mt_status add_description(struct reader *reader, const struct mt_xml_tag *tag)
 {
     enum mt_status status =

@@ -181,7 +181,7 @@ static void write_outside(struct writer *writer, size_t first, size_t n)
         write_point(writer, code_at(writer, i), 'e');
 }
 
-/* Of content of XML, in UTF-16. */
+/* How many units of UTF-16 the XML's content has. */
 static size_t count_chars(const struct mt_text *xml)
 {
     struct mt_text plain = {0};
