@@ -53,6 +53,9 @@ enum mt_status mt_proofread_numbers(const struct mt_proofreader *reader,
     /* A model may end a sentence within a character that it spells in bytes. */
     if (mt_utf8_valid_prefix(pair->target, pair->n_target) < pair->n_target)
         return MT_OK;
+    if (!mt_has_digits(pair->source, pair->n_source) &&
+        !mt_has_digits(pair->target, pair->n_target))
+        return MT_OK; /* numbers in words count only where the other side has digits */
     return mt_numbers_compare(&source, &target, pair->ignored, pair->n_ignored, out, err);
 }
 
