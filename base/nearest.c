@@ -54,7 +54,7 @@ void mt_nearest_offer(struct mt_nearest *nearest, const char *candidate)
         return;
     size_t allowed = mt_size_max(1, word_length / 3);
     size_t d = distance(nearest->word, word_length, candidate, length);
-    /* A beginning is a guess as good as the last distance that still counts. */
+    /* A word that begins the candidate is as near as the largest distance that counts. */
     if (word_length >= 3 && is_beginning(nearest->word, candidate))
         d = mt_size_min(d, allowed);
     if (d > allowed || d >= word_length || (nearest->best && d >= nearest->distance))

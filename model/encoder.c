@@ -140,7 +140,7 @@ static void trace_feed_forward(const struct pass *p, size_t row,
                    p->w->hidden.x + row * n_hidden, n_hidden);
 }
 
-/* Between f(x) and its sum with x. */
+/* Traces the sublayer's result f(x), before it is added to x. */
 static void trace_sublayer(const struct pass *p, size_t layer, size_t place)
 {
     if (p->is_traced)

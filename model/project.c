@@ -275,7 +275,7 @@ static void merge_members(const struct projection *p, size_t output, struct mt_r
     }
 }
 
-/* Candidates were found by their places. */
+/* Candidates were ranked by their places in the list: puts their ids there. */
 static void name_candidates(const struct mt_candidates *candidates, struct mt_row_output *out)
 {
     for (size_t j = 0; j < out->n_top; j++)

@@ -18,7 +18,8 @@
 #define MAX_SECONDS 120
 #define MAX_ELAPSED_SECONDS 1200 /* a slow disk's part in it */
 #define MAX_FILES_BYTES ((size_t)16 << 30)
-/* What a step may take: numbers of one byte become four, and something for the rest. */
+/* The memory that a step may take for each byte of the files: numbers of one byte become four, and
+ * the rest needs some, too. */
 #define BYTES_PER_BYTE 5
 #define MORE_BYTES ((size_t)512 << 20)
 

@@ -67,7 +67,8 @@ static enum mt_status refuse_in_decoder_yml(const char *path,
     return MT_OK;
 }
 
-/* Text ones are looked up by pieces, and pruned by numbers of decoder.yml. */
+/* Only binary shortlists are read. Those in text are looked up by pieces, and pruned by numbers in
+ * decoder.yml. */
 static enum mt_status find_shortlist(const struct mt_foreign_files *files, const char *path,
                                      struct mt_marian_model *m, struct mt_error *err)
 {

@@ -14,7 +14,8 @@
 
 #define MT_V4_INLINE static inline __attribute__((always_inline))
 
-/* Makes a register look new, or the loop of a ceiling would be emptied. */
+/* The compiler must take the register for changed, or it would remove the loop that measures the
+ * peak. */
 #define MT_V4_KEEP(v) __asm__ volatile("" : "+w"(v))
 
 typedef float32x4_t mt_v4;

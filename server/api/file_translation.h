@@ -43,8 +43,8 @@ MT_MUST_CHECK enum mt_status mt_file_translation_create(struct mt_request *reque
 /* Takes NULL. */
 void mt_file_translation_destroy(struct mt_file_translation *translation);
 
-/* The model of the next sentences, *out NULL: all is translated. is_first: it comes from create;
- * else what has been decoded is put together before. */
+/* Puts together what has been decoded, which is nothing where is_first. *out is the model that
+ * decodes the next sentences, or NULL where all is translated. */
 MT_MUST_CHECK enum mt_status mt_file_translation_step(struct mt_file_translation *translation,
                                                       bool is_first, struct mt_served_model **out,
                                                       struct mt_error *err);

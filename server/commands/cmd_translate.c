@@ -201,7 +201,7 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
     if (status)
         return status;
 
-    /* The window is the limit of what is traced. */
+    /* Nothing limits the traces here but the number of lines that are in work at a time. */
     struct mt_budget budget = {.limit = UINT64_MAX};
     const struct mt_service service = {.settings = settings, .attention_budget = &budget};
     const struct mt_model_defaults defaults = MT_NO_MODEL_DEFAULTS;

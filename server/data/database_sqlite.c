@@ -23,7 +23,8 @@
  * each would be half of the time. */
 #define MAX_STATEMENTS 32
 #define SMALL_BYTES (64 << 20)
-/* Of pages, in memory (-KiB, as SQLite has it): a translation memory's keys are written in any order. */
+/* How much memory caches pages, in KiB, for which SQLite wants a negative number. It is large
+ * because a translation memory's keys are written in any order. */
 #define WRITER_CACHE "PRAGMA cache_size = -32768"
 #define READER_CACHE "PRAGMA cache_size = -16384"
 #define BEGIN_WRITING "BEGIN IMMEDIATE"
@@ -242,8 +243,8 @@ static enum mt_status expect_sound(void *context, const struct mt_value *columns
     return is_sound ? MT_OK : fail_damaged(context, columns[0].text ? columns[0].text : "", err);
 }
 
-/* One that is small is read at each start, which takes some milliseconds; a larger one where its
- * journal says that the last program did not end by itself. */
+/* A small database is checked at each start, which takes some milliseconds. A larger one is checked
+ * where a journal is left, because the last program did not close it. */
 static bool is_to_be_checked(const struct sqlite *database)
 {
     struct mt_text path = {0};
@@ -274,7 +275,7 @@ static enum mt_status configure(struct sqlite *database, struct mt_error *err)
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < sizeof pragmas / sizeof *pragmas && !status; i++)
         status = run_plain(link, pragmas[i], err);
-    /* Of the page size that SQLite has by itself. */
+    /* The limit is in pages of 4,096 bytes, SQLite's default. */
     snprintf(limit, sizeof limit, "PRAGMA max_page_count = %lld",
              (long long)(database->max_bytes / 4096 + 1));
     if (!status)

@@ -141,7 +141,8 @@ static enum mt_status merge(void *context, const struct mt_value *columns, struc
     return status;
 }
 
-/* Of one dictionary: $1 glossary, $2 source, $3 target. */
+/* Selects the rows of one dictionary: $1 is the glossary, $2 the source and $3 the target
+ * language. */
 #define OF_DICTIONARY " WHERE glossary = $1 AND source = $2 AND target = $3"
 
 static enum mt_status put_terms(struct mt_connection *connection, const char *id,

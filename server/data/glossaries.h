@@ -41,8 +41,9 @@ MT_MUST_CHECK enum mt_status mt_glossaries_create(struct mt_database *database,
 /* Takes NULL. */
 void mt_glossaries_destroy(struct mt_glossaries *glossaries);
 
-/* Of all below: MT_NOT_FOUND where the owner has no such glossary or dictionary, MT_LIMIT over the
- * limits, errors of the database. Languages are codes as mt_language_normalise makes them. */
+/* All functions below return MT_NOT_FOUND where the owner has no such glossary or dictionary,
+ * MT_LIMIT over the limits, and errors of the database. Languages are codes as
+ * mt_language_normalise makes them. */
 
 struct mt_dictionary {
     const char *source, *target;

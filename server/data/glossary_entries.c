@@ -11,7 +11,7 @@
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 /* Source, target and their languages. */
 #define MAX_COLUMNS 4
-/* Of a field in a message. */
+/* A message shows so many bytes of a field. */
 #define FIELD_BYTES 48
 
 struct reader {
@@ -109,7 +109,7 @@ static enum mt_status read_columns(struct reader *reader, struct mt_error *err)
     return status;
 }
 
-/* Of "pt-BR" and "PT" alike. */
+/* Whether both are the same language, whatever the region: "pt-BR" and "PT" are. */
 static bool is_language(const char *code, const char *other)
 {
     size_t n = strcspn(code, "-_"), n_other = strcspn(other, "-_");

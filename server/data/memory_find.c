@@ -14,7 +14,7 @@
 #define MAX_OF_KEY 5000
 /* Units that are compared by their words. */
 #define MAX_COMPARED 1000
-/* Of those that are alike, as many are kept as are asked for, at most: */
+/* Most similar units that can be asked for. */
 #define MAX_SIMILAR 16
 
 /* ---- is there any? ---- */

@@ -45,7 +45,8 @@ MT_MUST_CHECK enum mt_status mt_word_reader_create(struct mt_word_reader **out,
 /* Takes NULL. */
 void mt_word_reader_destroy(struct mt_word_reader *reader);
 
-/* Of a text that may have numbered codes (numbered.h), which are no words. MT_MEMORY. */
+/* Reads the words of a text, which may have numbered codes (numbered.h) that are no words. Fails
+ * with MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_memory_words_read(struct mt_word_reader *reader, const char *text,
                                                   size_t length, struct mt_memory_words *out,
                                                   struct mt_error *err);

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "server/data/database.h"
 
-/* Of a statement with its values, and of a row: three times what a glossary may be. */
+/* Most bytes of a statement with its values, and of a row: three times what a glossary may have. */
 #define MT_MESSAGE_MAX_BYTES ((size_t)32 << 20)
 #define MT_MESSAGE_MAX_VALUES 64
 

@@ -43,8 +43,8 @@ MT_MUST_CHECK enum mt_status mt_memories_create(struct mt_database *database,
 /* Takes NULL. */
 void mt_memories_destroy(struct mt_memories *memories);
 
-/* Of all below: MT_NOT_FOUND where the owner has no such memory, MT_LIMIT over the limits, errors of
- * the database. Languages are codes as mt_glossary_language makes them. */
+/* All functions below return MT_NOT_FOUND where the owner has no such memory, MT_LIMIT over the
+ * limits, and errors of the database. Languages are codes as mt_glossary_language makes them. */
 
 struct mt_memory_unit {
     const char *source, *target;

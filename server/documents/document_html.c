@@ -105,7 +105,7 @@ static bool is_right_to_left(const char *lang)
     return uloc_isRightToLeft(lang);
 }
 
-/* What <html> says, where it says the language that is translated from. */
+/* Changes the language that <html> says, where that is the one that is translated from. */
 static void add_language(struct page *page, const char *bytes,
                          const struct mt_html_attributes *attributes, size_t begin,
                          const struct mt_document_options *options)

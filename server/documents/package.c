@@ -103,7 +103,7 @@ static bool find_count(const char *bytes, size_t length, size_t n_behind, unsign
     return false;
 }
 
-/* Before libzip makes something of each entry. */
+/* Checks the number of entries before libzip allocates something for each. */
 static enum mt_status check_count(const char *bytes, size_t length, struct mt_error *err)
 {
     unsigned n;

@@ -26,7 +26,8 @@ struct mt_glyphs {
     bool has_run_out;
 };
 
-/* FreeType does not tell all that it does without for want of memory: a module, a font's hints. */
+/* Notes that memory has run out. FreeType does not tell it where it goes on without something, such
+ * as a module or a font's hints. */
 static void *watch(FT_Memory memory, void *block)
 {
     struct mt_glyphs *glyphs = memory->user;

@@ -368,7 +368,8 @@ static const char *column_piece(const struct report *report, const struct gold *
     return token->special ? NULL : token->piece;
 }
 
-/* Adds where a row's weight lies; the diagonal of the cross-attention is the source token in proportion. */
+/* Adds where a row's weight lies. In the cross-attention, SAME is the source token that is as far
+ * in the source as the row is in the translation. */
 static void add_row(const struct report *report, const struct gold *gold, enum mt_trace_kind kind,
                     const float *row, size_t at, const struct mt_trace_shape *shape, double *shares)
 {

@@ -91,7 +91,7 @@ static int side_of_diagonal(int diagonal)
     return diagonal * 5 / 7;
 }
 
-/* Large enough for labels as long as the picture stays on a screen. */
+/* The pixels of a cell: enough for labels as long as the whole picture fits a screen. */
 static int cell_for(const struct mt_panel *panel)
 {
     size_t n = mt_size_max(panel->n_rows, panel->n_columns);

@@ -301,7 +301,7 @@ static void extend(struct search *search, size_t n_models)
     }
 }
 
-/* The language with the best way of n models that serves the target; NO_MODEL: none. */
+/* The language that serves the target and to which the best way of n models leads, or NO_MODEL. */
 static size_t best_end(const struct search *search, size_t n_models)
 {
     const struct mt_language_graph *graph = &search->catalog->graph;

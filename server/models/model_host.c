@@ -304,7 +304,8 @@ static bool is_wanted(const struct mt_served_model *served)
     return served->turn != 0 && (served->phase == PHASE_COLD || served->phase == PHASE_FAILED);
 }
 
-/* First come, first served; but a reload does not stand behind those for whom there is no room. */
+/* Models are loaded in the order in which they were asked for. Pinned ones, which a reload waits
+ * for, go first, so that it does not wait for others that find no room. */
 static bool comes_before(const struct mt_served_model *a, const struct mt_served_model *b)
 {
     return a->info.is_pinned != b->info.is_pinned ? a->info.is_pinned : a->turn < b->turn;

@@ -21,7 +21,7 @@
 #include "server/inspection/word_links.h"
 #include "server/text/proofread.h"
 
-/* Of one sentence; where more are missing, nothing is repaired. */
+/* Most repairs of one sentence; where more numbers are missing, nothing is repaired. */
 #define MT_MAX_REPAIRS 16
 
 struct mt_number_repair_input {

@@ -56,7 +56,7 @@ void mt_passage_destroy(struct mt_passage *passage);
  * Borrowed; NULL: there is no other. */
 struct mt_translation *mt_passage_next(const struct mt_passage *passage, size_t *position);
 
-/* Of everything that has to be decoded. */
+/* How many sentences have to be decoded in all. */
 size_t mt_passage_n_sentences(const struct mt_passage *passage);
 
 /* Segments and sentences that recall had, and whether nothing else has to be translated. */

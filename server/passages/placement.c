@@ -255,7 +255,7 @@ static bool take_word(struct mt_placer *placer, size_t index)
     return false;
 }
 
-/* What the model wrote more often than it was asked to. */
+/* Removes copies of a mark's word that the model wrote more often than it was asked to. */
 static void remove_other_copies(struct mt_placer *placer, const struct mt_mark *mark, size_t n_most)
 {
     const struct mt_placement_input *input = placer->input;

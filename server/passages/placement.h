@@ -52,8 +52,8 @@ MT_MUST_CHECK enum mt_status mt_placement_find(const struct mt_placement_input *
                                                struct mt_placement *out, struct mt_error *err);
 void mt_placement_finish(struct mt_placement *placement);
 
-/* Whether each span that held a letter or digit, or a stand-in, holds one: and not, where it had words,
- * another's digits alone. */
+/* Whether each span that held a letter, a digit or a stand-in holds one in the translation. A span
+ * that held words may not hold only digits of another. */
 bool mt_placement_keeps_words(const struct mt_placement_input *input,
                               const struct mt_placement *placement);
 

@@ -54,7 +54,7 @@ static const char *const ct2_documents[] = {CONFIG,
                                             NULL};
 static const char *const card[] = {"README.md", NULL};
 
-/* All of the tables above, and what licences are called. */
+/* All names in the tables above, and the names of licences. */
 const char *const mt_choice_known_names[] = {
     CONFIG,
     DECODER,

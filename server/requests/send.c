@@ -137,8 +137,8 @@ bool mt_exchange_is_request_id(const char *id)
     return length > 0 && length <= MT_REQUEST_ID_BYTES && id[length] == '\0';
 }
 
-/* As LibreTranslate does, on every reply; but a browser takes "*" for no site of which it would
- * send credentials. */
+/* Adds these headers to every reply, as LibreTranslate does. But where a browser sends credentials,
+ * it does not accept "*" for a site. */
 static void add_cors(const struct mt_exchange *exchange, struct MHD_Response *response)
 {
     static const char *const common[][2] = {

@@ -64,7 +64,7 @@ static bool has_digest(const char *bytes, size_t length, const char *expected)
     return strcmp(text, expected) == 0;
 }
 
-/* A record that cannot be read speaks for nobody. */
+/* Whether the record has the file as it is. A record that lists no files counts as having it. */
 static bool is_recorded(const cJSON *record, const char *name, const char *bytes, size_t length)
 {
     const cJSON *files = cJSON_GetObjectItemCaseSensitive(record, "files"), *file;

@@ -12,8 +12,8 @@
 struct mt_tokenizer;
 struct mt_translation_options;
 
-/* Codes of a model of many languages are the tokenizer's; those of others NULL. A language that
- * nobody says is "". */
+/* source_code and target_code are the tokenizer's codes for a model of many languages, and NULL for
+ * others. A language is "" where neither the user nor the model's files say it. */
 struct mt_text_direction {
     const char *source_code, *target_code;
     char source_lang[MT_LANGUAGE_BYTES], target_lang[MT_LANGUAGE_BYTES];

@@ -127,7 +127,7 @@ static bool is_much_longer(size_t a, size_t b, double ratio)
 
 /* ---- what the vocabulary lacks ---- */
 
-/* Of a piece that stands for one byte, "<0xE4>"; else -1. */
+/* The byte that a piece such as "<0xE4>" stands for; -1 where it stands for none. */
 static int byte_of(const char *piece)
 {
     char *end;

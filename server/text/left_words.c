@@ -83,7 +83,8 @@ static bool is_ignored(const struct mt_proofread_pair *pair, struct mt_range wor
     return false;
 }
 
-/* The next run of letters; false: there is none. *n_small: of its letters behind the first. */
+/* Finds the next run of letters; false: there is none. *n_small is how many letters behind the
+ * first are small. */
 static bool next_word(const struct mt_proofread_pair *pair, size_t at, struct mt_range *word,
                       size_t *n_letters, size_t *n_small)
 {

@@ -158,8 +158,8 @@ static bool ends_in_word(const struct mt_text *text)
     return mt_is_word_char(last);
 }
 
-/* Between a word that stands in for something and one that touches it: together they would be a third
- * one. */
+/* Puts a blank between a stand-in and the word that follows without one: together they would be
+ * another word. */
 static void part_from_stand_in(struct mt_marked *marked, const char *bytes)
 {
     if (marked->stand_in_end > 0 && marked->text.length == marked->stand_in_end &&

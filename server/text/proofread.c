@@ -170,7 +170,8 @@ static size_t count_small_words(const char *text, size_t length)
     return n;
 }
 
-/* Of a script that has no small letters, and mostly no blanks between words. */
+/* Whether the source has a letter of a script that has no small letters, and mostly no blanks
+ * between words. */
 static bool has_bare_letters(const struct mt_proofread_pair *pair)
 {
     bool has_bare = false;

@@ -55,8 +55,8 @@ struct set {
     size_t n_exact;    /* of them */
     uint32_t *letters; /* of all keys: at most MT_MAX_TERM_BYTES each */
     size_t n_letters, letters_capacity;
-    /* Which term has a source: 1 + its index, at the source's hash or behind it; 0 ends a run. A
-     * power of two of them, twice as many as terms at least. */
+    /* A hash table of sources: 1 + the term's index, at the source's hash or behind it; 0 ends a
+     * run. Its size is a power of two, at least twice the number of terms. */
     uint32_t *places;
     size_t n_places;
 };

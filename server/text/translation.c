@@ -637,7 +637,8 @@ static enum mt_status check_number(const struct part *part, const struct mt_hypo
                    part->range.begin, (double)best->score);
 }
 
-/* Appends what a hypothesis says. The best one is asked for by who renders, places and checks. */
+/* Appends the text of a hypothesis. The best one's text is kept, because rendering, placing and
+ * checking all ask for it. */
 static enum mt_status write_hypothesis(const struct mt_translation *t, struct part *part,
                                        size_t rank, struct mt_text *out, struct mt_error *err)
 {

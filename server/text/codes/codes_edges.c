@@ -10,7 +10,7 @@
 #define MAX_LOOK_BYTES 1000
 /* Texts on both sides of a separator: a menu's, not a sentence's. */
 #define MOST_TITLE_WORDS 3
-/* Of a preposition: by, to, with. */
+/* Most bytes of a preposition: by, to, with. */
 #define MAX_GOVERNING_BYTES 4
 
 /* ---- what items are ---- */

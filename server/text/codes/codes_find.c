@@ -138,7 +138,8 @@ static bool is_across_own(const struct mt_codes_finder *finder, size_t *own, siz
     return false;
 }
 
-/* Codes in a term's place give way to it: sort forgets what begins within it. */
+/* Parts the pairs of codes that begin within a term, which takes their place. sort() then drops
+ * these codes. */
 static void give_way(struct mt_codes_finder *finder, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++)
@@ -146,7 +147,8 @@ static void give_way(struct mt_codes_finder *finder, size_t first, size_t end)
             part(finder, i);
 }
 
-/* Of a term and codes at the same place the one that begins first counts, then the longer one. */
+/* Where a term and codes overlap, the one that begins first counts, and of two with the same
+ * beginning the longer one. */
 static enum mt_status find_terms(struct mt_codes_finder *finder)
 {
     struct mt_terms *terms = finder->options->terms;

@@ -7,8 +7,8 @@
 
 #define MAX_WORD_BYTES 64
 
-/* Those that are said twice for emphasis. Of other words grammar puts two beside each other: "had had",
- * "people, people with guns". */
+/* Words that are said twice for emphasis. Other words may stand twice because grammar asks for it:
+ * "had had", "people, people with guns". */
 static const char *const emphatic[] = {
     "again",    "ah",    "bad",    "big",   "blah",   "bye",   "dear",   "deep",  "far",    "fine",
     "go",       "good",  "great",  "ha",    "haha",   "hello", "help",   "here",  "hey",    "hi",

@@ -268,8 +268,8 @@ static size_t without_genitive(const struct mt_codes_finder *finder, size_t begi
     return mark == '\'' || mark == 0x2019 ? mt_previous_char(finder->text, end - 1) : end;
 }
 
-/* A name with letters that can only be read as others is copied, for it would be spelled so: José, Xi. Not
- * the X of X-ray. */
+/* Copies a name with letters that the model reads as others (José, Xi), because the model would
+ * spell it with those. The X of X-ray is not copied. */
 static void take_respelt(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item item = finder->items[i];

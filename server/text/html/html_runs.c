@@ -13,10 +13,10 @@
 /* Tags that may wait for their end: the innermost ones. So deep do pairs nest. */
 #define MAX_OPEN 64
 
-/* Codes of one text, behind which it ends where it can: half of what a passage can place. */
+/* After so many codes a text ends where it can: half of what a passage can place. */
 #define MANY_CODES 128
 
-/* Of a note: letters, and characters that are no blanks. */
+/* Most letters, and most characters that are no blanks, of what is taken for the mark of a note. */
 #define MAX_NOTE_LETTERS 2
 #define MAX_NOTE_CHARS 6
 
@@ -463,7 +463,8 @@ static void cut_long_texts(struct mt_html_pieces *pieces, size_t first, size_t e
     }
 }
 
-/* A pair in which a text ends is around several, and in none of them. */
+/* Where a text ends within a pair of tags, the pair is around several texts, so texts end at its
+ * tags as well. */
 static void cut_around_split_pairs(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     size_t last = first; /* where the last text begins, of those that are cut so far */

@@ -127,8 +127,8 @@ static void limit_numbers(char *html)
     }
 }
 
-/* Of unknown name and closed by itself, as XML has them: <x id="1"/>. A browser takes that for a start
- * tag, with all that follows in it; nobody who writes it means that. */
+/* Whether the tag has an unknown name and closes itself, as in XML: <x id="1"/>. A browser takes it
+ * for a start tag, and all that follows for its content, but nobody who writes it means that. */
 static bool is_empty_tag(const char *tag, size_t length)
 {
     GumboStringPiece name = mt_html_name((GumboStringPiece){.data = tag, .length = length});

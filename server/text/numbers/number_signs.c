@@ -10,9 +10,10 @@
 #include <unicode/unum.h>
 #include <unicode/ustring.h>
 
-/* Of a number whose sign is looked at: beyond a trillion with cents and separators. */
+/* Most bytes of a number whose sign is looked at: enough for trillions with cents and
+ * separators. */
 #define MAX_AMOUNT_BYTES 32
-/* Of an ordinal as a language writes it. */
+/* Most units of UTF-16 in an ordinal, as a language writes it. */
 #define MAX_ORDINAL_UNITS 32
 #define MAX_ORDINAL_BYTES 96
 #define MAX_ORDINAL_DIGITS 9

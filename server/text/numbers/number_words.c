@@ -215,7 +215,8 @@ static void add_spelled(struct maker *maker)
         unum_close(format);
 }
 
-/* "2 Millionen" is 10 to the power of 6 behind a 2: what is left without digits and blanks. */
+/* Adds the word of a power of ten, which is what is left of "2 Millionen" without digits and
+ * blanks. */
 static void add_scale(struct maker *maker, const UNumberFormat *format, uint32_t power,
                       int64_t value)
 {

@@ -30,7 +30,7 @@
 
 #include <stdbool.h>
 
-/* Of a sentence; one with more is not compared. */
+/* Most numbers of a sentence; one with more is not compared. */
 #define MT_MAX_NUMBERS 512
 
 bool mt_has_digits(const char *text, size_t length);
