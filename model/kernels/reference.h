@@ -23,7 +23,7 @@ const struct mt_kernels *mt_kernels_openblas(const struct mt_kernels *others);
 /* Ends OpenBLAS's own threads: the teams are ours. */
 void mt_openblas_stay_alone(void);
 
-/* What attends for one of a's queries alone. */
+/* The part of a that attends for one query alone. */
 struct mt_attend mt_attend_query(const struct mt_attend *a, size_t query);
 
 /* What a logit has to exceed to be among the best, of which last is the last. */

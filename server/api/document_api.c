@@ -157,7 +157,7 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
     return status ? status : mt_file_translation_begin(state->work, request, err);
 }
 
-/* The report goes where a reply would: release keeps it. */
+/* Writes the report as the reply's body, from which release takes it. */
 static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;

@@ -21,7 +21,8 @@ static struct mt_memory_question question_of(const struct mt_memory_use *use)
                                        .target = use->target};
 }
 
-/* The database fails: from now on texts are translated, unless the memory is named. */
+/* Where the database fails, texts are translated without the memory from now on, unless the request
+ * named it. */
 static enum mt_status go_on(struct mt_memory_use *use, enum mt_status status, struct mt_error *err)
 {
     bool is_named = use->id[0] != '\0';

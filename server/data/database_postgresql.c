@@ -356,7 +356,8 @@ static void become_program(const char *path, int control)
     _exit(1);
 }
 
-/* What it says of the url, "" where that is good. */
+/* Sends the address to the process that connects, and reads its answer: "" where the address is
+ * good. */
 static enum mt_status introduce(int control, const struct mt_database_options *options,
                                 struct mt_error *err)
 {

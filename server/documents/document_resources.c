@@ -230,7 +230,7 @@ static void write_form_begin(const struct mt_document *document,
     mt_text_append(out, document->bytes + form->name.end, form->before.end - form->name.end);
 }
 
-/* A piece that takes no place is a form that is added. */
+/* Writes a plural form. One whose piece has an empty range is not in the file yet, and is added. */
 static bool write_form(const struct mt_document *document, const struct mt_document_piece *piece,
                        const char *translation, size_t length, struct mt_text *out)
 {

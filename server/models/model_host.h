@@ -92,7 +92,8 @@ struct mt_served_model_options {
     const struct mt_error *failure; /* NULL, or why it can never be loaded */
 };
 
-/* With one holder: a catalog, which is not to be confused with the requests that hold the model. */
+/* Creates a model that belongs to one catalog. Another catalog that has it too calls
+ * mt_served_model_share. Requests hold a model in another way (mt_served_model_hold). */
 MT_MUST_CHECK enum mt_status mt_served_model_create(struct mt_model_host *host,
                                                     const struct mt_served_model_options *options,
                                                     struct mt_served_model **out,

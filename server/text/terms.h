@@ -42,9 +42,10 @@ MT_MUST_CHECK enum mt_status mt_terms_create(struct mt_terms **out, struct mt_er
 /* Takes NULL. */
 void mt_terms_destroy(struct mt_terms *terms);
 
-/* Both are copied. target NULL: stays as it is in the text. The same again is passed over. field
- * names the list in messages. MT_INVALID:
- * blank, too long, or known with another target; MT_LIMIT: more than a gigabyte of them. */
+/* Adds a term; both strings are copied. target NULL: the term stays as it is in the text. A term
+ * that is there already, with the same target, is passed over. field names the list in messages.
+ * MT_INVALID: blank, too long, or known with another target; MT_LIMIT: more than a gigabyte of
+ * them. */
 MT_MUST_CHECK enum mt_status mt_terms_add(struct mt_terms *terms, const char *field,
                                           const char *source, const char *target,
                                           struct mt_error *err);

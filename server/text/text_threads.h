@@ -46,8 +46,8 @@ MT_MUST_CHECK enum mt_status mt_text_threads_create(size_t n_threads, struct mt_
 /* How many long tasks run at a time, at most; n_threads as for create. */
 size_t mt_text_threads_max_long(size_t n_threads);
 
-/* Takes NULL. Runs what still waits, and joins the threads. A submit or hurry whose task has run
- * need not have returned yet: destroy waits for it. */
+/* Takes NULL. Runs what still waits, and joins the threads. A call of submit or prioritise whose
+ * task has run need not have returned yet: destroy waits for it. */
 void mt_text_threads_destroy(struct mt_text_threads *threads);
 
 /* Time: proportional to the number of tasks that wait in the same line. */

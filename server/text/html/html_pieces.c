@@ -207,7 +207,7 @@ static struct mt_range start_tag(const struct lister *lister, const GumboNode *n
     return is_own ? range : (struct mt_range){0};
 }
 
-/* Its end tag, unless another element's tag ended it. */
+/* The element's end tag, or an empty range where another element's tag ended it. */
 static struct mt_range end_tag(const struct lister *lister, const GumboNode *node)
 {
     const GumboElement *e = &node->v.element;
