@@ -346,6 +346,25 @@ const struct mt_setting mt_rows_daemon[] = {
     },
     {
         .section = "Data",
+        FIELD(database),
+        .value_name = "URL",
+        .type = MT_SETTING_STRING,
+        .high = 4096,
+        .default_string = "",
+        .verbs = DAEMON,
+        .is_secret = true,
+        .is_fixed = true,
+        .doc =
+            "The database in which glossaries and translation memories are kept instead, so that "
+            "replicas share them: postgresql://user:password@host:port/name, a database of "
+            "PostgreSQL's. Best given "
+            "in the environment or the file, since everybody on the machine sees flags; "
+            "libpq's ?passfile=FILE and its variables, such as PGPASSWORD, do as well. A "
+            "process of its own connects to it, and to nothing else. Empty: SQLite's in "
+            "data_directory, for which nothing has to be installed or connected to.",
+    },
+    {
+        .section = "Data",
         FIELD(max_data_bytes),
         .value_name = "BYTES",
         .type = MT_SETTING_INTEGER,
@@ -419,7 +438,7 @@ const struct mt_setting mt_rows_daemon[] = {
         .verbs = DAEMON,
         .doc = "Whether POST /suggest, by which clients of LibreTranslate offer a better "
                "translation, keeps it in the translation memory \"suggestions\" of the API key, "
-               "or, where there are no keys, of everybody. With data_directory.",
+               "or, where there are no keys, of everybody. With data_directory or database.",
     },
     {
         .section = "Access",

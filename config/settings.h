@@ -69,7 +69,7 @@ struct mt_settings {
     int64_t files_lifetime_ms, max_files_bytes;
     char *files_directory; /* "": in memory */
     /* what clients leave with the daemon */
-    char *data_directory; /* "": nothing is taken */
+    char *data_directory, *database; /* both "": nothing is taken */
     int64_t max_data_bytes, max_glossaries, max_glossary_bytes;
     int64_t max_memories, max_memory_units;
     bool suggestions;                /* POST /suggest writes */
@@ -155,6 +155,12 @@ bool mt_settings_read_switch(const char *text, bool *is_on);
 /* Whether --flag (without the dashes) is a setting of the verb, and whether it needs a value (a
  * boolean does not: alone it turns it on). */
 bool mt_settings_is_flag(const char *flag, enum mt_verb verb, bool *takes_value);
+
+/* Whether clients can leave anything. */
+static inline bool mt_settings_keep_data(const struct mt_settings *settings)
+{
+    return settings->data_directory[0] != '\0' || settings->database[0] != '\0';
+}
 
 /* What to say to who gives --flag twice, where that cannot be meant: "several go into one, ..."; NULL:
  * the last one counts. */

@@ -1,5 +1,5 @@
 /* attentiond-pull: what connects to others, so that the daemon never does. attentiond starts it for
- * `attentiond pull` and `attentiond list --remote` (server/commands/pull_program.h). */
+ * `attentiond pull` and `attentiond list --remote` (server/commands/other_programs.h). */
 
 #include "server/commands/cli.h"
 #include "server/models/model_settings.h"

@@ -69,7 +69,8 @@ enum mt_status mt_glossaries_check(const struct mt_request *request, struct mt_e
     return request->service->glossaries
                ? MT_OK
                : mt_fail(err, MT_UNSUPPORTED,
-                         "this server keeps no glossaries: its data_directory is not set");
+                         "this server keeps no glossaries: neither its data_directory nor its "
+                         "database is set");
 }
 
 static enum mt_status read_pair(const char *source, const char *target, struct dictionary *out,

@@ -35,9 +35,10 @@ static enum mt_status check_memories(const struct mt_request *request, struct mt
 {
     return request->service->memories
                ? MT_OK
-               : mt_fail(err, MT_UNSUPPORTED,
-                         "this server keeps no translation memories: its data_directory is not "
-                         "set");
+               : mt_fail(
+                     err, MT_UNSUPPORTED,
+                     "this server keeps no translation memories: neither its data_directory nor "
+                     "its database is set");
 }
 
 /* ---- what is said of memories ---- */

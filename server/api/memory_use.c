@@ -135,7 +135,8 @@ enum mt_status mt_memory_use_begin(struct mt_memory_use *use, const struct mt_re
         return MT_OK;
     if (id[0] != '\0' && !memories)
         return mt_fail(err, MT_UNSUPPORTED,
-                       "this server keeps no translation memories: its data_directory is not set");
+                       "this server keeps no translation memories: neither its data_directory nor "
+                       "its database is set");
     if (strlen(id) >= sizeof use->id)
         return mt_fail(err, MT_NOT_FOUND, "there is no such translation memory");
     use->memories = memories;

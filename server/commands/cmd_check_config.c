@@ -4,6 +4,8 @@
 #include "server/commands/cli.h"
 #include "server/http/client.h"
 #include "server/commands/commands.h"
+#include "server/commands/other_programs.h"
+#include "server/data/database.h"
 #include "server/http/cors.h"
 #include "server/http/descriptors.h"
 #include "server/service/file_names.h"
@@ -159,10 +161,28 @@ static bool can_write_below(const char *directory)
     return true;
 }
 
-/* The database itself is the daemon's, which may be running. */
+/* As serve does, but for the tables, which are none of ours to make. */
+static enum mt_status check_database(const struct mt_settings *settings, struct mt_error *err)
+{
+    char program[PATH_MAX];
+    struct mt_database *database;
+    const struct mt_database_options options = {
+        .url = settings->database, .program = program, .is_trial = true};
+    mt_program_find(MT_DATABASE_PROGRAM, program);
+    enum mt_status status = mt_database_open(&options, &database, err);
+    if (status)
+        return status == MT_BUSY ? mt_fail_in(err, status, "database") : status;
+    mt_database_close(database);
+    mt_cli_say("database: good");
+    return MT_OK;
+}
+
+/* SQLite's itself is the daemon's, which may be running. */
 static enum mt_status check_data(const struct mt_settings *settings, struct mt_error *err)
 {
     const char *directory = settings->data_directory;
+    if (settings->database[0] != '\0')
+        return check_database(settings, err);
     if (directory[0] == '\0')
         return MT_OK;
     if (!can_write_below(directory))

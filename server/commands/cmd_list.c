@@ -5,7 +5,7 @@
 #include "server/commands/cli.h"
 #include "server/commands/commands.h"
 #include "server/commands/model_choice.h"
-#include "server/commands/pull_program.h"
+#include "server/commands/other_programs.h"
 #include "server/models/model_profile.h"
 #include "server/store/hub.h"
 #include "server/store/store.h"

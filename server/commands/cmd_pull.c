@@ -1,5 +1,5 @@
 #include "server/commands/commands.h"
-#include "server/commands/pull_program.h"
+#include "server/commands/other_programs.h"
 
 int mt_cmd_pull(int argc, char **argv)
 {

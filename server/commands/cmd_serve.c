@@ -11,6 +11,7 @@
 #include "server/commands/cli.h"
 #include "server/http/client.h"
 #include "server/commands/commands.h"
+#include "server/commands/other_programs.h"
 #include "server/http/connections.h"
 #include "server/http/descriptors.h"
 #include "server/engine/engine.h"
@@ -82,7 +83,7 @@ struct server {
     struct mt_file_store *files;
     struct mt_document_jobs *documents;
     struct mt_result_cache *results; /* NULL: cache_bytes is 0 */
-    struct mt_database *database;    /* NULL: there is no data_directory */
+    struct mt_database *database;    /* NULL: nothing is kept */
     struct mt_glossaries *glossaries;
     struct mt_memories *memories;
     struct mt_metrics *metrics;
@@ -318,24 +319,29 @@ static enum mt_status restrict_files(const struct server *server,
     return MT_OK;
 }
 
-/* Without a data_directory there is nothing to open. */
+/* PostgreSQL may come later; what else is wrong with the setting is said now. */
 static enum mt_status open_data(struct server *server, const struct mt_settings *settings,
                                 struct mt_error *err)
 {
+    char program[PATH_MAX];
     const struct mt_database_options options = {
         .directory = settings->data_directory,
         .max_bytes = settings->max_data_bytes,
+        .url = settings->database,
+        .program = program,
+        .is_confined = settings->sandbox,
     };
     const struct mt_glossary_limits limits = {
         .max_glossaries = (size_t)settings->max_glossaries,
         .max_bytes = (size_t)settings->max_glossary_bytes,
     };
-    if (settings->data_directory[0] == '\0')
+    if (!mt_settings_keep_data(settings))
         return MT_OK;
     const struct mt_memory_limits memory_limits = {
         .max_memories = (size_t)settings->max_memories,
         .max_units = (size_t)settings->max_memory_units,
     };
+    mt_program_find(MT_DATABASE_PROGRAM, program);
     enum mt_status status = mt_database_open(&options, &server->database, err);
     if (!status)
         status = mt_glossaries_create(server->database, &limits, &server->glossaries, err);

@@ -184,7 +184,7 @@ static size_t max_body_bytes(const struct mt_exchange *exchange)
     size_t more = 0; /* beside which there are other fields */
     if (takes_documents && settings->files_translation)
         more = (size_t)settings->max_document_bytes;
-    if (takes_glossaries && settings->data_directory[0] != '\0')
+    if (takes_glossaries && mt_settings_keep_data(settings))
         more = mt_size_max(more, FORM_FACTOR * (size_t)settings->max_glossary_bytes);
     return limit + more;
 }

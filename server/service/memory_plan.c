@@ -9,6 +9,7 @@
 #include "server/http/connections.h"
 #include "server/data/database.h"
 #include "server/data/glossaries.h"
+#include "server/data/messages.h"
 #include "server/service/meters.h"
 #include "server/models/served_model.h"
 #include "server/text/html/html_reader.h"
@@ -99,6 +100,15 @@ static enum mt_status measure_sentence(const struct mt_settings *settings,
     return status;
 }
 
+/* Counts glossaries that are ready, and what a database takes here. */
+static uint64_t data(const struct mt_settings *settings)
+{
+    if (!mt_settings_keep_data(settings))
+        return 0;
+    return MT_MAX_READY_BYTES +
+           (settings->database[0] != '\0' ? 2 * MT_MESSAGE_MAX_BYTES : MT_DATABASE_BYTES);
+}
+
 /* Estimates the bytes of a sentence for a model that is not in memory: ids, scores and tables of
  * each hypothesis, and the search. */
 static uint64_t estimate_sentence(const struct mt_settings *settings,
@@ -175,9 +185,7 @@ enum mt_status mt_memory_plan_make(const struct mt_settings *settings,
                         ? (uint64_t)settings->max_files_bytes
                         : 0,
                 [MT_MEMORY_RESULTS] = (uint64_t)settings->cache_bytes,
-                [MT_MEMORY_DATA] = settings->data_directory[0] != '\0'
-                                       ? MT_MAX_READY_BYTES + MT_DATABASE_BYTES
-                                       : 0,
+                [MT_MEMORY_DATA] = data(settings),
                 [MT_MEMORY_PROGRAM] = PROGRAM_BYTES + mt_meters_bytes(MT_MAX_METERED_ADDRESSES),
             },
         .mapped_bytes = pinned ? mt_model_mapped_bytes(pinned->model) : 0,

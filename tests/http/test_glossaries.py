@@ -171,7 +171,7 @@ class Glossaries(Case):
 
     def test_without_a_directory(self):
         with Daemon() as daemon:
-            expected = (400, {"message": "this server keeps no glossaries: its data_directory is not set"})
+            expected = (400, {"message": "this server keeps no glossaries: neither its data_directory nor its database is set"})
             for reply in (make(daemon), daemon.get("/v2/glossaries"), daemon.request("DELETE", "/v3/glossaries/x")):
                 self.assertEqual((reply.status, reply.json), expected)
             self.assertEqual(daemon.get("/v2/glossary-language-pairs").json, {"supported_languages": []})
@@ -257,12 +257,16 @@ class Translations(Case):
         self.assertRegex(reply.json["message"], "^the entries of the glossary are 1[0-9]{7} bytes, at most 10485760 are allowed$")
 
 
+def write_keys(case):
+    case.keys = os.path.join(case.folder, "keys")
+    with open(case.keys, "w", encoding="ascii") as file:
+        file.write("aaaaaaaa-1 name=alice\naaaaaaaa-2 name=alice\nbbbbbbbb-1\nbbbbbbbb-2\n")
+
+
 class Owners(Case):
     def setUp(self):
         super().setUp()
-        self.keys = os.path.join(self.folder, "keys")
-        with open(self.keys, "w", encoding="ascii") as file:
-            file.write("aaaaaaaa-1 name=alice\naaaaaaaa-2 name=alice\nbbbbbbbb-1\nbbbbbbbb-2\n")
+        write_keys(self)
 
     def test_each_key_has_its_own(self):
         daemon = self.start("--api-keys-file", self.keys)

@@ -250,7 +250,7 @@ class Limits(Case):
         self.addCleanup(daemon.stop)
         self.assertEqual(daemon.get("/frontend/settings").json["suggestions"], False)
         reply = daemon.get(ROOT)
-        self.assertEqual((reply.status, reply.json), (400, {"message": "this server keeps no translation memories: its data_directory is not set"}))
+        self.assertEqual((reply.status, reply.json), (400, {"message": "this server keeps no translation memories: neither its data_directory nor its database is set"}))
         self.assertEqual(daemon.request("POST", "/suggest", {"q": "a", "s": "b", "source": "en", "target": "de"}).status, 403)
         self.assertEqual(translate(daemon, HOUSE)["memory"], [])
         reply = daemon.request("POST", "/translate", {"q": HOUSE, "source": "en", "target": "de", "translation_memory_id": "x"})
