@@ -21,6 +21,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/http"))
+from postgresql import MISSING, PostgreSQL  # pylint: disable=wrong-import-position
+from postgresql import find as find_postgresql  # pylint: disable=wrong-import-position
 from serve import MODEL, SLOWNESS, Daemon, run, wait_until  # pylint: disable=wrong-import-position
 
 SKIPPED = 77
@@ -58,10 +60,11 @@ def kernels_here():
 class Cluster:
     """n replicas at 127.0.0.2 and so on, each with other kernels as far as there are; they share models and files."""
 
-    def __init__(self, *flags, n=3, models=None, kernels=None, shutdown_delay_ms=0):
+    def __init__(self, *flags, n=3, models=None, kernels=None, shutdown_delay_ms=0, environment=None):
         # The plain ones in C are a hundred times slower, and under load would answer nobody in time.
         self.kernels = kernels or [name for name in kernels_here() if name != "c"] or ["c"]
         self.files = tempfile.TemporaryDirectory()
+        self.environment = environment
         self.flags = [*flags, "--shutdown-delay-ms", str(shutdown_delay_ms), "--trust-forwarded-for", "127.0.0.1",
                       "--models-watch-ms", "200"]
         if supports("files_directory"):
@@ -74,7 +77,8 @@ class Cluster:
 
     def make(self, i):
         options = {} if self.has_model else {"model": None}
-        return Daemon(*self.flags, "--kernels", self.kernels[i % len(self.kernels)], address=self.addresses[i], **options)
+        return Daemon(*self.flags, "--kernels", self.kernels[i % len(self.kernels)], address=self.addresses[i],
+                      environment=self.environment, **options)
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:

@@ -8,6 +8,7 @@ import os
 import pathlib
 import random
 import shutil
+import socketserver
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,8 @@ import threading
 import time
 import unittest
 
-from cluster import SHUTDOWN_DELAY_MS, SLOWNESS, Cluster, Daemon, Haproxy, Nginx, find, kernels_here, pause, supports, wait_until
+from cluster import (MISSING, SHUTDOWN_DELAY_MS, SLOWNESS, Cluster, Daemon, Haproxy, Nginx, PostgreSQL, find, find_postgresql, kernels_here, pause,
+                     supports, wait_until)
 from model_fixtures import make_model
 from traffic import KINDS, SENTENCES, Traffic, asks, events, learn, whole_stream
 
@@ -269,6 +271,72 @@ class Through(unittest.TestCase):
         self.each(check)
 
 
+class Sharing(unittest.TestCase):
+    """One database for all replicas. They keep nothing of it that could be old."""
+
+    GLOSSARY = {"name": "shared", "source_lang": "en", "target_lang": "de", "entries": "train station\tHauptbahnhof", "entries_format": "tsv"}
+
+    def check(self, cluster, balancer):
+        status, _, body = balancer.ask("/v2/glossaries", self.GLOSSARY)
+        self.assertEqual(status, 201, body)
+        id = json.loads(body)["glossary_id"]
+        fields = {**asks("Where is the train station?"), "glossary_id": id}
+        for replica in cluster.replicas:
+            self.assertEqual(replica.get(f"/v3/glossaries/{id}").status, 200)
+            self.assertEqual(replica.request("POST", "/translate", fields).json["translatedText"], "Wo ist der Hauptbahnhof?")
+        changed = {"source_lang": "en", "target_lang": "de", "entries": "train station\tZughalt"}
+        self.assertEqual(cluster.replicas[0].request("PUT", f"/v3/glossaries/{id}/dictionaries", changed).status, 200)
+        for _ in range(6):
+            self.assertEqual(json.loads(balancer.ask("/translate", fields)[2])["translatedText"], "Wo ist der Zughalt?")
+        self.assertEqual(cluster.replicas[1].request("DELETE", f"/v3/glossaries/{id}").status, 204)
+        for replica in cluster.replicas:
+            self.assertEqual(replica.get(f"/v3/glossaries/{id}").status, 404)
+
+    def test_glossaries(self):
+        with PostgreSQL() as server, Cluster(environment={"ATTENTIOND_DATABASE": server.create("shared")}) as cluster:
+            for kind in (Haproxy, Nginx):
+                with self.subTest(kind.__name__), kind(cluster) as balancer:
+                    self.check(cluster, balancer)
+
+    def test_what_changes_them_is_not_repeated(self):
+        """A replica dies in the middle: its client asks whether the glossary is there."""
+        class Silent:
+            addresses = []
+
+        server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Dying)
+        self.addCleanup(server.server_close)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.shutdown)
+        Silent.addresses = [server.server_address] * 3
+        for kind in (Haproxy, Nginx):
+            with kind(Silent) as balancer:
+                for path, expected in (("/v2/glossaries", 1), ("/translate", 3)):
+                    Dying.n = 0
+                    status = balancer.ask(path, {"q": "Hello."})[0]
+                    self.assertIn(status, (502, 503))
+                    if expected == 1:
+                        self.assertEqual(Dying.n, 1, kind.__name__)
+                    else:
+                        self.assertGreater(Dying.n, 1, kind.__name__)
+
+
+class Dying(socketserver.StreamRequestHandler):
+    """A replica that is healthy, and ends without an answer when it is asked for something."""
+
+    n = 0
+
+    def handle(self):
+        head = b""
+        while line := self.rfile.readline():
+            head += line
+            if line == b"\r\n":
+                break
+        if head.startswith(b"POST"):
+            Dying.n += 1
+        elif head:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+
 class Rates(unittest.TestCase):
     def test_haproxy_counts_for_all_replicas(self):
         with Cluster() as cluster, Haproxy(cluster, requests_per_minute=20) as balancer:
@@ -293,4 +361,7 @@ class Rates(unittest.TestCase):
 if __name__ == "__main__":
     for program in ("haproxy", "nginx"):
         find(program)
+    if not find_postgresql():
+        print(f"skipped: {MISSING}")
+        sys.exit(77)
     unittest.main(verbosity=2)
