@@ -60,7 +60,7 @@ static int64_t read_time(const char *text)
                    sscanf(text, "%4d%2d%2dT%2d%2d%2dZ%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
                           &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &n) == 6 &&
                    n == 16 && text[n] == '\0';
-    if (!is_time)
+    if (!is_time || tm.tm_year < 1970)
         return 0;
     tm.tm_year -= 1900;
     tm.tm_mon -= 1;
@@ -265,31 +265,35 @@ enum mt_status mt_tmx_read(const char *bytes, size_t length, const char *source_
 
 /* ---- writing ---- */
 
-/* XML has no control characters but these. */
-static void append_words(struct mt_text *out, const char *bytes, size_t length)
+/* XML has no control characters but three, of which readers make others where they are not written by
+ * their numbers: CR in words, and all of them in attributes. */
+static void append_escaped(struct mt_text *out, const char *bytes, size_t length, bool is_attribute)
 {
     for (size_t at = 0, from = 0; at <= length; at++) {
-        bool is_bad = at < length && (unsigned char)bytes[at] < ' ' && !strchr("\t\n\r", bytes[at]);
-        if (!is_bad && at < length)
+        unsigned char c = at < length ? (unsigned char)bytes[at] : 0;
+        bool is_plain = c >= ' ' && !(is_attribute && c == '"');
+        if (at < length && (is_plain || (!is_attribute && (c == '\t' || c == '\n'))))
             continue;
         mt_text_append_markup(out, bytes + from, at - from);
-        if (is_bad)
+        if (at == length)
+            break;
+        if (c == '"' || c == '\t' || c == '\n' || c == '\r')
+            mt_text_appendf(out, "&#%d;", c);
+        else
             mt_text_append_char(out, 0xFFFD);
         from = at + 1;
     }
 }
 
+static void append_words(struct mt_text *out, const char *bytes, size_t length)
+{
+    append_escaped(out, bytes, length, false);
+}
+
 static void append_attribute(struct mt_text *out, const char *name, const char *value)
 {
     mt_text_appendf(out, " %s=\"", name);
-    for (size_t n; *value; value += n) {
-        n = strcspn(value, "\"");
-        append_words(out, value, n);
-        if (value[n] == '"') {
-            mt_text_append_string(out, "&quot;");
-            n++;
-        }
-    }
+    append_escaped(out, value, strlen(value), true);
     mt_text_append(out, "\"", 1);
 }
 
