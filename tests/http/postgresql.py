@@ -6,6 +6,7 @@
 As a program it does that for tests in C: it reads commands, a line each, and answers each with one: "create NAME" (with the url),
 "stop", "start", "pause", "resume", "run NAME SQL". It ends when nobody is there any more. Exit code 77: there is no PostgreSQL."""
 
+import contextlib
 import ctypes
 import glob
 import os
@@ -115,7 +116,8 @@ class PostgreSQL:
 
     def signal(self, number):
         for pid in self.processes():
-            os.kill(pid, number)
+            with contextlib.suppress(ProcessLookupError):  # one that has ended meanwhile
+                os.kill(pid, number)
 
     def pause(self):
         """It hangs: it is there, and does nothing."""
