@@ -87,6 +87,8 @@ void mt_json_key(struct mt_json_writer *writer, const char *key);
  * malformed byte becomes U+FFFD. */
 void mt_json_string(struct mt_json_writer *writer, const char *bytes, size_t length);
 void mt_json_string_z(struct mt_json_writer *writer, const char *string);
+/* A member of an object: key and string. */
+void mt_json_member(struct mt_json_writer *writer, const char *key, const char *string);
 void mt_json_bool(struct mt_json_writer *writer, bool value);
 void mt_json_null(struct mt_json_writer *writer);
 void mt_json_integer(struct mt_json_writer *writer, int64_t value);

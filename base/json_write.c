@@ -153,6 +153,12 @@ void mt_json_null(struct mt_json_writer *writer)
     mt_text_append(writer->out, "null", 4);
 }
 
+void mt_json_member(struct mt_json_writer *writer, const char *key, const char *string)
+{
+    mt_json_key(writer, key);
+    mt_json_string_z(writer, string);
+}
+
 void mt_json_time(struct mt_json_writer *writer, int64_t unix_ms)
 {
     char text[40], day[24];

@@ -1,16 +1,17 @@
 #include "server/api/glossaries_api.h"
 
-#include "base/ascii.h"
 #include "base/json.h"
 #include "base/vector.h"
 #include "server/api/deepl_api.h"
+#include "server/data/database.h"
 #include "server/data/glossaries.h"
 #include "server/data/glossary_entries.h"
 #include "server/http/fields.h"
 #include "server/models/catalog.h"
+#include "server/service/keys.h"
+#include "server/text/language.h"
 #include "server/text/terms.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,54 +33,21 @@ struct question {
     bool is_v3;
     enum part part;
     char id[MT_GLOSSARY_ID_BYTES];
-    char owner[MT_GLOSSARY_OWNER_BYTES];
+    char owner[MT_KEY_OWNER_BYTES];
     struct mt_fields fields;
     struct dictionary *dictionaries; /* that the request brings */
     size_t n_dictionaries, capacity;
 };
 
-/* ---- whose, and in which languages ---- */
-
-void mt_glossary_owner(const struct mt_request *request, char out[MT_GLOSSARY_OWNER_BYTES])
-{
-    const struct mt_key *key = request->access.key;
-    out[0] = '\0';
-    if (key && key->name[0] != '\0')
-        snprintf(out, MT_GLOSSARY_OWNER_BYTES, "name:%s", key->name);
-    else if (key)
-        snprintf(out, MT_GLOSSARY_OWNER_BYTES, "key:%016" PRIx64, key->id);
-}
-
-bool mt_glossary_language(const char *code, char out[MT_LANGUAGE_BYTES])
-{
-    char name[MT_LANGUAGE_NAME_BYTES];
-    if (!mt_language_normalise(code, out))
-        return false;
-    mt_language_name(out, name);
-    if (strcmp(name, out) == 0)
-        return false;
-    char *region = strrchr(out, '-');
-    if (region && (strlen(region + 1) == 2 || mt_ascii_is_digit(region[1])))
-        *region = '\0';
-    return true;
-}
-
-enum mt_status mt_glossaries_check(const struct mt_request *request, struct mt_error *err)
-{
-    return request->service->glossaries
-               ? MT_OK
-               : mt_fail(err, MT_UNSUPPORTED,
-                         "this server keeps no glossaries: neither its data_directory nor its "
-                         "database is set");
-}
+/* ---- in which languages ---- */
 
 static enum mt_status read_pair(const char *source, const char *target, struct dictionary *out,
                                 struct mt_error *err)
 {
-    if (!mt_glossary_language(source, out->source))
+    if (!mt_language_without_region(source, out->source))
         return mt_deepl_refuse_value("source_lang", err);
     bool is_good =
-        mt_glossary_language(target, out->target) && strcmp(out->source, out->target) != 0;
+        mt_language_without_region(target, out->target) && strcmp(out->source, out->target) != 0;
     return is_good ? MT_OK : mt_deepl_refuse_value("target_lang", err);
 }
 
@@ -195,19 +163,13 @@ struct answer {
     int64_t created_ms;
 };
 
-static void write_string(struct mt_json_writer *writer, const char *key, const char *value)
-{
-    mt_json_key(writer, key);
-    mt_json_string_z(writer, value);
-}
-
 static void write_dictionary(struct mt_json_writer *writer, const struct mt_glossary_row *row)
 {
-    write_string(writer, "source_lang", row->source);
-    write_string(writer, "target_lang", row->target);
+    mt_json_member(writer, "source_lang", row->source);
+    mt_json_member(writer, "target_lang", row->target);
     if (row->entries) {
-        write_string(writer, "entries", row->entries);
-        write_string(writer, "entries_format", "tsv");
+        mt_json_member(writer, "entries", row->entries);
+        mt_json_member(writer, "entries_format", "tsv");
     } else {
         mt_json_key(writer, "entry_count");
         mt_json_integer(writer, (int64_t)row->n_entries);
@@ -233,8 +195,8 @@ static enum mt_status write_v3(void *context, const struct mt_glossary_row *row,
     if (strcmp(answer->open, row->id) != 0) {
         close_glossary(answer);
         mt_json_begin_object(writer);
-        write_string(writer, "glossary_id", row->id);
-        write_string(writer, "name", row->name);
+        mt_json_member(writer, "glossary_id", row->id);
+        mt_json_member(writer, "name", row->name);
         mt_json_key(writer, "dictionaries");
         mt_json_begin_array(writer);
         snprintf(answer->open, sizeof answer->open, "%s", row->id);
@@ -253,10 +215,10 @@ static enum mt_status write_v2(void *context, const struct mt_glossary_row *row,
 {
     struct mt_json_writer *writer = &((struct answer *)context)->writer;
     mt_json_begin_object(writer);
-    write_string(writer, "glossary_id", row->id);
+    mt_json_member(writer, "glossary_id", row->id);
     mt_json_key(writer, "ready");
     mt_json_bool(writer, true);
-    write_string(writer, "name", row->name);
+    mt_json_member(writer, "name", row->name);
     write_dictionary(writer, row);
     mt_json_key(writer, "creation_time");
     mt_json_time(writer, row->created_ms);
@@ -484,9 +446,10 @@ static enum mt_status run(struct mt_request *request, struct question *question,
 static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 {
     struct question question = {.part = NO_PART};
-    enum mt_status status = mt_glossaries_check(request, err);
+    enum mt_status status =
+        request->service->glossaries ? MT_OK : mt_database_fail_missing("glossaries", err);
     read_path(request, &question);
-    mt_glossary_owner(request, question.owner);
+    mt_key_owner(request->access.key, question.owner);
     if (!status)
         status = mt_fields_read(&request->params, MT_FIELDS_OF_GLOSSARY, request->service->settings,
                                 &question.fields, err);
@@ -517,8 +480,8 @@ static enum mt_status finish_pairs(struct mt_request *request, struct mt_error *
         if (source == target || mt_catalog_hops(catalog, source, target) == 0)
             continue;
         mt_json_begin_object(&writer);
-        write_string(&writer, "source_lang", mt_catalog_language(catalog, source));
-        write_string(&writer, "target_lang", mt_catalog_language(catalog, target));
+        mt_json_member(&writer, "source_lang", mt_catalog_language(catalog, source));
+        mt_json_member(&writer, "target_lang", mt_catalog_language(catalog, target));
         mt_json_end_object(&writer);
     }
     mt_json_end_array(&writer);

@@ -27,22 +27,9 @@
 #define MT_SERVER_API_GLOSSARIES_API_H
 
 #include "server/requests/handler.h"
-#include "server/service/keys.h"
-#include "server/text/language.h"
 
 extern const struct mt_handler mt_glossaries_handler; /* all of these */
 /* GET /v2/glossary-language-pairs: those that the server translates. */
 extern const struct mt_handler mt_glossary_pairs_handler;
-
-/* Whose glossaries a request may use: "name:" or "key:" and the key's; "" where there are no keys. */
-#define MT_GLOSSARY_OWNER_BYTES (MT_MAX_KEY_NAME_BYTES + 8)
-void mt_glossary_owner(const struct mt_request *request, char out[MT_GLOSSARY_OWNER_BYTES]);
-
-/* The language of a dictionary for texts in `code`. False: there is no such language. */
-bool mt_glossary_language(const char *code, char out[MT_LANGUAGE_BYTES]);
-
-/* MT_UNSUPPORTED where the server keeps no glossaries. */
-MT_MUST_CHECK enum mt_status mt_glossaries_check(const struct mt_request *request,
-                                                 struct mt_error *err);
 
 #endif

@@ -1,7 +1,9 @@
 #include "server/api/glossary.h"
 
-#include "server/api/glossaries_api.h"
+#include "server/data/database.h"
 #include "server/data/glossaries.h"
+#include "server/service/keys.h"
+#include "server/text/language.h"
 #include "server/passages/passage.h"
 #include "server/text/terms.h"
 
@@ -140,18 +142,20 @@ enum mt_status mt_glossary_add_stored(struct mt_glossary *glossary,
                                       const struct mt_request *request, const char *id,
                                       const char *source, const char *target, struct mt_error *err)
 {
-    char owner[MT_GLOSSARY_OWNER_BYTES], from[MT_LANGUAGE_BYTES], to[MT_LANGUAGE_BYTES];
+    char owner[MT_KEY_OWNER_BYTES], from[MT_LANGUAGE_BYTES], to[MT_LANGUAGE_BYTES];
     struct mt_terms *stored = NULL;
     if (id[0] == '\0')
         return MT_OK;
-    enum mt_status status = mt_glossaries_check(request, err);
+    enum mt_status status =
+        request->service->glossaries ? MT_OK : mt_database_fail_missing("glossaries", err);
     if (status)
         return status;
     bool is_one = source && source[0] != '\0' && strcasecmp(source, "auto") != 0 && target;
-    if (!is_one || !mt_glossary_language(source, from) || !mt_glossary_language(target, to))
+    if (!is_one || !mt_language_without_region(source, from) ||
+        !mt_language_without_region(target, to))
         return mt_fail(err, MT_INVALID,
                        "glossary_id is for texts of one language that is named, into one other");
-    mt_glossary_owner(request, owner);
+    mt_key_owner(request->access.key, owner);
     status = mt_glossaries_terms(request->service->glossaries, owner, id, from, to, &stored, err);
     if (!status)
         status = join(glossary, stored, err);

@@ -6,11 +6,13 @@
 #include "config/settings.h"
 #include "server/api/deepl_api.h"
 #include "server/api/files_api.h"
-#include "server/api/glossaries_api.h"
+#include "server/data/database.h"
 #include "server/data/translation_memory.h"
 #include "server/documents/tmx.h"
 #include "server/http/fields.h"
+#include "server/service/keys.h"
 #include "server/text/codes/numbered.h"
+#include "server/text/language.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,21 +27,11 @@ enum part { LIST, MEMORY, TMX, NO_PART };
 struct question {
     enum part part;
     char id[MT_MEMORY_ID_BYTES];
-    char owner[MT_GLOSSARY_OWNER_BYTES];
+    char owner[MT_KEY_OWNER_BYTES];
     struct mt_fields fields;
     bool has_file; /* was put in, but for so many units */
     size_t n_left;
 };
-
-static enum mt_status check_memories(const struct mt_request *request, struct mt_error *err)
-{
-    return request->service->memories
-               ? MT_OK
-               : mt_fail(
-                     err, MT_UNSUPPORTED,
-                     "this server keeps no translation memories: neither its data_directory nor "
-                     "its database is set");
-}
 
 /* ---- what is said of memories ---- */
 
@@ -53,12 +45,6 @@ struct answer {
     size_t n_units;
     int64_t created_ms;
 };
-
-static void write_string(struct mt_json_writer *writer, const char *key, const char *value)
-{
-    mt_json_key(writer, key);
-    mt_json_string_z(writer, value);
-}
 
 static void close_memory(struct answer *answer)
 {
@@ -83,9 +69,9 @@ static void open_memory(struct answer *answer, const struct mt_memory_row *row)
 {
     struct mt_json_writer *writer = &answer->writer;
     mt_json_begin_object(writer);
-    write_string(writer, "translation_memory_id", row->id);
-    write_string(writer, "name", row->name);
-    write_string(writer, "source_language", row->source);
+    mt_json_member(writer, "translation_memory_id", row->id);
+    mt_json_member(writer, "name", row->name);
+    mt_json_member(writer, "source_language", row->source);
     mt_json_key(writer, "target_languages");
     mt_json_begin_array(writer);
     answer->is_open = true;
@@ -140,7 +126,7 @@ static enum mt_status take_unit(void *context, const struct mt_tmx_unit *unit, s
     if (MT_ROOM(&units->items, &units->capacity, units->n + 1, "units", err))
         return MT_MEMORY;
     struct unit *item = &units->items[units->n];
-    bool is_good = mt_glossary_language(unit->target_lang, item->target_lang) &&
+    bool is_good = mt_language_without_region(unit->target_lang, item->target_lang) &&
                    strcmp(item->target_lang, units->source_lang) != 0 &&
                    strlen(unit->source) <= MT_MAX_UNIT_BYTES &&
                    strlen(unit->target) <= MT_MAX_UNIT_BYTES;
@@ -264,7 +250,7 @@ static enum mt_status create(struct mt_request *request, struct question *questi
     if (!status && strlen(fields->name) > MT_MAX_MEMORY_NAME_BYTES)
         status = mt_fail(err, MT_INVALID, "name is %zu bytes, at most %d are allowed",
                          strlen(fields->name), MT_MAX_MEMORY_NAME_BYTES);
-    if (!status && !mt_glossary_language(fields->source_lang, units.source_lang))
+    if (!status && !mt_language_without_region(fields->source_lang, units.source_lang))
         status = mt_deepl_refuse_value("source_lang", err);
     question->has_file = mt_params_file(&request->params, "file") != NULL;
     if (!status && question->has_file)
@@ -394,9 +380,10 @@ static enum mt_status run(struct mt_request *request, struct question *question,
 static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 {
     struct question question = {.part = NO_PART};
-    enum mt_status status = check_memories(request, err);
+    enum mt_status status =
+        request->service->memories ? MT_OK : mt_database_fail_missing("translation memories", err);
     read_path(request, &question);
-    mt_glossary_owner(request, question.owner);
+    mt_key_owner(request->access.key, question.owner);
     if (!status)
         status = run(request, &question, err);
     if (status)
@@ -443,7 +430,7 @@ static enum mt_status read_language(const char *name, const char *code, char out
 {
     if (code[0] == '\0')
         return mt_fail(err, MT_INVALID, "Invalid request: missing %s parameter", name);
-    return mt_glossary_language(code, out)
+    return mt_language_without_region(code, out)
                ? MT_OK
                : mt_fail(err, MT_INVALID, "%.40s is not supported", code);
 }
@@ -454,7 +441,7 @@ static enum mt_status suggest(struct mt_request *request, struct mt_text *source
     struct mt_memories *memories = request->service->memories;
     struct mt_fields fields;
     char from[MT_LANGUAGE_BYTES], to[MT_LANGUAGE_BYTES], id[MT_MEMORY_ID_BYTES];
-    char owner[MT_GLOSSARY_OWNER_BYTES];
+    char owner[MT_KEY_OWNER_BYTES];
     enum mt_status status = mt_fields_read(&request->params, MT_FIELDS_OF_SUGGEST,
                                            request->service->settings, &fields, err);
     if (!status)
@@ -465,7 +452,7 @@ static enum mt_status suggest(struct mt_request *request, struct mt_text *source
         status = read_language("source", fields.source, from, err);
     if (!status)
         status = read_language("target", fields.target, to, err);
-    mt_glossary_owner(request, owner);
+    mt_key_owner(request->access.key, owner);
     if (!status)
         status = mt_memories_find_or_add(memories, owner, SUGGESTIONS, from, id, err);
     const struct mt_memory_unit unit = {.source = source->bytes,

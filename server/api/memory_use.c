@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/size.h"
+#include "server/data/database.h"
 #include "server/data/memory_words.h"
 #include "server/http/fields.h"
 #include "server/text/codes/numbered.h"
@@ -28,7 +29,7 @@ static enum mt_status go_on(struct mt_memory_use *use, enum mt_status status, st
     bool is_named = use->id[0] != '\0';
     if (!status || status == MT_MEMORY || is_named)
         return status;
-    mt_log(MT_LOG_WARN, "a text is translated without the translation memory: %s",
+    mt_log(MT_LOG_DEBUG, "a text is translated without the translation memory: %s",
            err ? err->message : "");
     use->has_units = false;
     return MT_OK;
@@ -134,14 +135,12 @@ enum mt_status mt_memory_use_begin(struct mt_memory_use *use, const struct mt_re
     if (!fields->memory && id[0] == '\0')
         return MT_OK;
     if (id[0] != '\0' && !memories)
-        return mt_fail(err, MT_UNSUPPORTED,
-                       "this server keeps no translation memories: neither its data_directory nor "
-                       "its database is set");
+        return mt_database_fail_missing("translation memories", err);
     if (strlen(id) >= sizeof use->id)
         return mt_fail(err, MT_NOT_FOUND, "there is no such translation memory");
     use->memories = memories;
     snprintf(use->id, sizeof use->id, "%s", id);
-    mt_glossary_owner(request, use->owner);
+    mt_key_owner(request->access.key, use->owner);
     use->shows = shows;
     use->least =
         (int)mt_size_max((size_t)fields->translation_memory_threshold, MT_LEAST_SIMILARITY);
@@ -160,8 +159,8 @@ static enum mt_status look(struct mt_memory_use *use, const char *source, const 
                            struct mt_error *err)
 {
     char from[MT_LANGUAGE_BYTES], to[MT_LANGUAGE_BYTES];
-    bool is_known =
-        source && target && mt_glossary_language(source, from) && mt_glossary_language(target, to);
+    bool is_known = source && target && mt_language_without_region(source, from) &&
+                    mt_language_without_region(target, to);
     if (!is_known) {
         use->source[0] = use->target[0] = '\0';
         use->has_units = false;

@@ -16,10 +16,11 @@
 #ifndef MT_SERVER_API_MEMORY_USE_H
 #define MT_SERVER_API_MEMORY_USE_H
 
-#include "server/api/glossaries_api.h"
 #include "server/data/translation_memory.h"
 #include "server/passages/passage.h"
 #include "server/requests/handler.h"
+#include "server/service/keys.h"
+#include "server/text/language.h"
 
 struct mt_fields;
 struct mt_word_reader;
@@ -27,7 +28,7 @@ struct mt_word_reader;
 /* Zero-initialise. */
 struct mt_memory_use {
     struct mt_memories *memories; /* NULL: none are looked into */
-    char owner[MT_GLOSSARY_OWNER_BYTES], id[MT_MEMORY_ID_BYTES];
+    char owner[MT_KEY_OWNER_BYTES], id[MT_MEMORY_ID_BYTES];
     char source[MT_LANGUAGE_BYTES], target[MT_LANGUAGE_BYTES]; /* of the text */
     bool has_units;                                            /* for these languages */
     bool shows;                                                /* what is found is written, */

@@ -12,12 +12,6 @@
 /* What the last part of a path asks for. */
 enum action { SHOW, LOAD, UNLOAD, RELOAD, N_ACTIONS };
 
-static void write_string(struct mt_json_writer *writer, const char *key, const char *value)
-{
-    mt_json_key(writer, key);
-    mt_json_string_z(writer, value);
-}
-
 static void write_count(struct mt_json_writer *writer, const char *key, uint64_t value)
 {
     mt_json_key(writer, key);
@@ -54,13 +48,13 @@ static void write_defaults(struct mt_json_writer *writer, const struct mt_model_
 {
     begin_part(writer, "defaults");
     if (defaults->alignment.heads)
-        write_string(writer, "alignment_heads", defaults->alignment.heads);
+        mt_json_member(writer, "alignment_heads", defaults->alignment.heads);
     if (defaults->alignment.layers)
-        write_string(writer, "alignment_layers", defaults->alignment.layers);
+        mt_json_member(writer, "alignment_layers", defaults->alignment.layers);
     if (defaults->alignment.mode)
-        write_string(writer, "alignment_mode", defaults->alignment.mode);
+        mt_json_member(writer, "alignment_mode", defaults->alignment.mode);
     if (defaults->alignment.shift)
-        write_string(writer, "alignment_shift", defaults->alignment.shift);
+        mt_json_member(writer, "alignment_shift", defaults->alignment.shift);
     if (defaults->beam_size > 0)
         write_count(writer, "beam_size", defaults->beam_size);
     if (defaults->length_penalty >= 0) {
@@ -132,22 +126,22 @@ static void write_model(struct mt_json_writer *writer, const struct mt_service *
     if (is_whole)
         write_defaults(writer, info->defaults);
     if (is_admin)
-        write_string(writer, "directory", info->directory);
+        mt_json_member(writer, "directory", info->directory);
     if (is_whole && info->from[0] != '\0')
-        write_string(writer, "from", info->from);
-    write_string(writer, "id", info->id);
+        mt_json_member(writer, "from", info->from);
+    mt_json_member(writer, "id", info->id);
     if (is_whole && info->licence[0] != '\0')
-        write_string(writer, "licence", info->licence);
+        mt_json_member(writer, "licence", info->licence);
     if (is_whole && status.n_loads > 0) {
         write_memory(writer, &status);
         write_count(writer, "parameters", status.n_parameters);
     }
     if (is_admin && status.reason[0] != '\0')
-        write_string(writer, "reason", status.reason);
+        mt_json_member(writer, "reason", status.reason);
     if (is_whole && info->shape.d_model > 0)
         write_shape(writer, info);
     write_languages(writer, "sources", info->sources, info->n_sources);
-    write_string(writer, "state", mt_served_state_name(status.state));
+    mt_json_member(writer, "state", mt_served_state_name(status.state));
     write_languages(writer, "targets", info->targets, info->n_targets);
     if (is_whole)
         write_use(writer, &status);

@@ -13,6 +13,13 @@ enum mt_status mt_database_open(const struct mt_database_options *options, struc
                                                    : mt_sqlite_open(options, out, err);
 }
 
+enum mt_status mt_database_fail_missing(const char *what, struct mt_error *err)
+{
+    return mt_fail(err, MT_UNSUPPORTED,
+                   "this server keeps no %s: neither its data_directory nor its database is set",
+                   what);
+}
+
 void mt_database_close(struct mt_database *database)
 {
     if (database)
@@ -67,10 +74,8 @@ static const char *const steps[][8] = {
      "CASCADE, source TEXT NOT NULL, target TEXT NOT NULL, edition TEXT NOT NULL, n_entries BIGINT "
      "NOT NULL, n_bytes BIGINT NOT NULL, entries TEXT NOT NULL, "
      "PRIMARY KEY (glossary, source, target))"},
-    /* A memory's row is changed by all who write its units, so that they do it one after the other. */
     {"CREATE TABLE memories (number BIGINT PRIMARY KEY, id TEXT NOT NULL UNIQUE, owner TEXT NOT "
-     "NULL, name TEXT NOT NULL, source TEXT NOT NULL, created_ms BIGINT NOT NULL, n_units BIGINT "
-     "NOT NULL)",
+     "NULL, name TEXT NOT NULL, source TEXT NOT NULL, created_ms BIGINT NOT NULL)",
      "CREATE INDEX memories_of_owner ON memories (owner, source)",
      "CREATE TABLE memory_targets (memory BIGINT NOT NULL REFERENCES memories (number) ON DELETE "
      "CASCADE, target TEXT NOT NULL, n_units BIGINT NOT NULL, PRIMARY KEY (memory, target))",

@@ -68,6 +68,9 @@ MT_MUST_CHECK enum mt_status mt_database_open(const struct mt_database_options *
 /* Takes NULL. */
 void mt_database_close(struct mt_database *database);
 
+/* MT_UNSUPPORTED: there is no database that what ("glossaries") could be kept in. */
+enum mt_status mt_database_fail_missing(const char *what, struct mt_error *err);
+
 /* Calls work in a transaction, which is kept if work returns MT_OK and undone otherwise. Once it has
  * returned MT_OK, neither a crash of the daemon nor one of the machine loses what was written. */
 typedef enum mt_status mt_database_work(struct mt_connection *connection, void *context,

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -16,7 +17,7 @@
 #include <sqlite3.h>
 
 #define FILE_NAME "attentiond.db"
-/* How long a transaction waits for that of another process. */
+/* How long a transaction waits for others: of other processes, and of this one. */
 #define BUSY_MS 1000
 #define MAX_COLUMNS 16
 /* Statements that are kept ready: of a transaction that writes 100,000 rows, making them ready again for
@@ -431,8 +432,12 @@ static enum mt_status write_data(struct mt_database *common, mt_database_work *w
 {
     struct sqlite *database = (struct sqlite *)common;
     struct side *writer = &database->writer;
+    const struct timespec until = mt_timespec_of_ns(mt_now_ns() + BUSY_MS * INT64_C(1000000));
     enum mt_status status = MT_OK;
-    pthread_mutex_lock(&writer->mutex);
+    if (pthread_mutex_clocklock(&writer->mutex, CLOCK_MONOTONIC, &until) != 0)
+        return mt_fail(err, MT_BUSY,
+                       "the database cannot be used now: others have written to it for longer "
+                       "than a second");
     if (!writer->link.handle)
         status = open_writer(database, err);
     if (!status)

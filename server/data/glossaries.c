@@ -246,7 +246,7 @@ enum mt_status mt_glossaries_add(struct mt_glossaries *glossaries, const char *o
     return status ? status : mt_database_do(glossaries->database, add, &writing, err);
 }
 
-/* The row is changed in any case, so that two who change one glossary do it one after the other. */
+/* The row is written in any case, which tells whether there is one. */
 static enum mt_status change(struct mt_connection *connection, void *context, struct mt_error *err)
 {
     const struct writing *writing = context;

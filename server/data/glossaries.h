@@ -10,7 +10,7 @@
 #ifndef MT_SERVER_DATA_GLOSSARIES_H
 #define MT_SERVER_DATA_GLOSSARIES_H
 
-#include "base/status.h"
+#include "base/random.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,8 +20,8 @@ struct mt_database;
 struct mt_glossaries;
 struct mt_terms;
 
-/* "96ab91fd-e715-41a1-adeb-5d701f84a483": whoever owns it asks for it by this. */
-#define MT_GLOSSARY_ID_BYTES 37
+/* A UUID: whoever owns a glossary asks for it by this. */
+#define MT_GLOSSARY_ID_BYTES MT_UUID_BYTES
 /* Longest name, in bytes. */
 #define MT_MAX_GLOSSARY_NAME_BYTES 1024
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Units whose signatures are compared with a text's, of each of its keys in each memory: 2 ms. */
+/* Units whose signatures are compared with a text's, for each of its keys in each memory. */
 #define MAX_OF_KEY 5000
 /* Units that are compared by their words. */
 #define MAX_COMPARED 1000

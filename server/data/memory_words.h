@@ -6,10 +6,10 @@
  * other (Levenshtein's distance): 75 % of 12 words are 3 of them. Words are ICU's (UAX 29, with
  * dictionaries for languages without blanks), in lower case, and all numbers are the same.
  *
- * Who is alike by 75 % or more has so few other words that of the first third and one of its words, in
- * any order that is the same for all texts, one at least is among those of the other (the prefix
- * filter of set-similarity joins: Chaudhuri, Ganti and Kaushik 2006). The order here is by length,
- * because long words are rare ones: a memory has few texts for each.
+ * A text's keys are a third of its words and one more: the longest ones, because long words are rare,
+ * so that a memory has few texts for each. Two texts that are alike by 75 % or more have a key in
+ * common, since they differ in no more than a third of their words (the prefix filter of
+ * set-similarity joins: Chaudhuri, Ganti and Kaushik 2006).
  *
  * Thread-safety: one thread at a time.
  */

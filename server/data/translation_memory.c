@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "server/data/database.h"
 #include "server/data/memory_words.h"
 
@@ -85,8 +86,8 @@ static enum mt_status insert_memory(struct mt_connection *connection, const stru
     };
     return status ? status
                   : run(connection,
-                        "INSERT INTO memories (number, id, owner, name, source, created_ms, "
-                        "n_units) VALUES ($1, $2, $3, $4, $5, $6, 0)",
+                        "INSERT INTO memories (number, id, owner, name, source, created_ms) "
+                        "VALUES ($1, $2, $3, $4, $5, $6)",
                         values, 6, NULL, err);
 }
 
@@ -144,6 +145,12 @@ enum mt_status mt_memories_remove(struct mt_memories *memories, const char *owne
 
 /* ---- putting units in ---- */
 
+/* Units into one language that are new. */
+struct count {
+    const char *target;
+    size_t n_units;
+};
+
 struct putting {
     struct mt_memories *memories;
     const char *owner, *id;
@@ -152,36 +159,29 @@ struct putting {
     struct mt_word_reader *reader;
     int64_t memory, last, n_units; /* of the memory: its number, its last unit's, how many it has */
     int64_t now_ms;
+    struct count *counts;
+    size_t n_counts, counts_capacity;
 };
 
-static enum mt_status take_memory(void *context, const struct mt_value *columns,
-                                  struct mt_error *err)
-{
-    struct putting *putting = context;
-    putting->memory = columns[0].integer;
-    putting->n_units = columns[1].integer;
-    return MT_OK;
-}
-
-/* Its row is changed first, so that two who write units to one memory do it one after the other. */
 static enum mt_status begin_putting(struct mt_connection *connection, struct putting *putting,
                                     struct mt_error *err)
 {
     const struct mt_value values[] = {mt_value_text(putting->id), mt_value_text(putting->owner)};
-    size_t n_changed = 0;
     enum mt_status status =
-        run(connection, "UPDATE memories SET n_units = n_units WHERE id = $1 AND owner = $2",
-            values, 2, &n_changed, err);
-    if (!status && n_changed == 0)
+        mt_database_run(connection, "SELECT number FROM memories WHERE id = $1 AND owner = $2",
+                        values, 2, take_integer, &putting->memory, NULL, err);
+    if (!status && putting->memory == 0)
         status = fail_unknown(err);
-    if (!status)
-        status = mt_database_run(connection, "SELECT number, n_units FROM memories WHERE id = $1",
-                                 values, 1, take_memory, putting, NULL, err);
     const struct mt_value memory = mt_value_integer(putting->memory);
+    if (!status)
+        status = mt_database_run(connection,
+                                 "SELECT COALESCE(MAX(number), 0) FROM units WHERE memory = $1",
+                                 &memory, 1, take_integer, &putting->last, NULL, err);
     return status ? status
-                  : mt_database_run(connection,
-                                    "SELECT COALESCE(MAX(number), 0) FROM units WHERE memory = $1",
-                                    &memory, 1, take_integer, &putting->last, NULL, err);
+                  : mt_database_run(
+                        connection,
+                        "SELECT COALESCE(SUM(n_units), 0) FROM memory_targets WHERE memory = $1",
+                        &memory, 1, take_integer, &putting->n_units, NULL, err);
 }
 
 static enum mt_status put_keys(struct mt_connection *connection, const struct putting *putting,
@@ -211,20 +211,35 @@ static enum mt_status put_keys(struct mt_connection *connection, const struct pu
     return status;
 }
 
-static enum mt_status count_unit(struct mt_connection *connection, struct putting *putting,
-                                 const char *target, struct mt_error *err)
+static enum mt_status count_unit(struct putting *putting, const char *target, struct mt_error *err)
 {
-    const struct mt_value values[] = {mt_value_integer(putting->memory), mt_value_text(target)};
-    size_t n_changed = 0;
+    size_t i = 0;
+    while (i < putting->n_counts && strcmp(putting->counts[i].target, target) != 0)
+        i++;
+    if (MT_ROOM(&putting->counts, &putting->counts_capacity, i + 1, "languages", err))
+        return MT_MEMORY;
+    if (i == putting->n_counts)
+        putting->counts[putting->n_counts++] = (struct count){.target = target};
+    putting->counts[i].n_units++;
     putting->n_units++;
+    return MT_OK;
+}
+
+static enum mt_status write_count(struct mt_connection *connection, const struct putting *putting,
+                                  const struct count *count, struct mt_error *err)
+{
+    const struct mt_value values[] = {mt_value_integer(putting->memory),
+                                      mt_value_text(count->target),
+                                      mt_value_integer((int64_t)count->n_units)};
+    size_t n_changed = 0;
     enum mt_status status =
         run(connection,
-            "UPDATE memory_targets SET n_units = n_units + 1 WHERE memory = $1 AND target = $2",
-            values, 2, &n_changed, err);
+            "UPDATE memory_targets SET n_units = n_units + $3 WHERE memory = $1 AND target = $2",
+            values, 3, &n_changed, err);
     if (!status && n_changed == 0)
         status = run(connection,
-                     "INSERT INTO memory_targets (memory, target, n_units) VALUES ($1, $2, 1)",
-                     values, 2, NULL, err);
+                     "INSERT INTO memory_targets (memory, target, n_units) VALUES ($1, $2, $3)",
+                     values, 3, NULL, err);
     return status;
 }
 
@@ -264,7 +279,7 @@ static enum mt_status put_unit(struct mt_connection *connection, struct putting 
                  values, 9, NULL, err);
     if (!status)
         status = put_keys(connection, putting, unit->source, err);
-    return status ? status : count_unit(connection, putting, unit->target_lang, err);
+    return status ? status : count_unit(putting, unit->target_lang, err);
 }
 
 static enum mt_status put(struct mt_connection *connection, void *context, struct mt_error *err)
@@ -280,11 +295,9 @@ static enum mt_status put(struct mt_connection *connection, void *context, struc
                              "allowed",
                              limit);
     }
-    const struct mt_value values[] = {mt_value_integer(putting->memory),
-                                      mt_value_integer(putting->n_units)};
-    return status ? status
-                  : run(connection, "UPDATE memories SET n_units = $2 WHERE number = $1", values, 2,
-                        NULL, err);
+    for (size_t i = 0; i < putting->n_counts && !status; i++)
+        status = write_count(connection, putting, &putting->counts[i], err);
+    return status;
 }
 
 enum mt_status mt_memories_put(struct mt_memories *memories, const char *owner, const char *id,
@@ -300,6 +313,7 @@ enum mt_status mt_memories_put(struct mt_memories *memories, const char *owner, 
     if (!status)
         status = mt_database_do(memories->database, put, &putting, err);
     mt_word_reader_destroy(putting.reader);
+    free(putting.counts);
     return status;
 }
 
@@ -329,6 +343,7 @@ enum mt_status mt_memories_add(struct mt_memories *memories, const char *owner, 
     if (!status)
         status = mt_database_do(memories->database, add, &adding, err);
     mt_word_reader_destroy(adding.putting.reader);
+    free(adding.putting.counts);
     return status;
 }
 

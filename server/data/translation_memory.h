@@ -14,7 +14,7 @@
 #ifndef MT_SERVER_DATA_TRANSLATION_MEMORY_H
 #define MT_SERVER_DATA_TRANSLATION_MEMORY_H
 
-#include "base/status.h"
+#include "base/random.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,8 +24,8 @@ struct mt_database;
 struct mt_memories;
 struct mt_text;
 
-/* "96ab91fd-e715-41a1-adeb-5d701f84a483": whoever owns it asks for it by this. */
-#define MT_MEMORY_ID_BYTES 37
+/* A UUID: whoever owns a memory asks for it by this. */
+#define MT_MEMORY_ID_BYTES MT_UUID_BYTES
 /* Longest name, origin, and text or translation of a unit, in bytes. */
 #define MT_MAX_MEMORY_NAME_BYTES 1024
 #define MT_MAX_ORIGIN_BYTES 256
@@ -44,7 +44,7 @@ MT_MUST_CHECK enum mt_status mt_memories_create(struct mt_database *database,
 void mt_memories_destroy(struct mt_memories *memories);
 
 /* All functions below return MT_NOT_FOUND where the owner has no such memory, MT_LIMIT over the
- * limits, and errors of the database. Languages are codes as mt_glossary_language makes them. */
+ * limits, and errors of the database. Languages are codes as mt_language_without_region makes them. */
 
 struct mt_memory_unit {
     const char *source, *target;

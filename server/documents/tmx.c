@@ -1,5 +1,6 @@
 #include "server/documents/tmx.h"
 
+#include "base/size.h"
 #include "base/text.h"
 #include "server/documents/xml_elements.h"
 #include "server/documents/xml_words.h"
@@ -125,7 +126,8 @@ static enum mt_status begin_tag(void *context, const struct mt_xml_tag *tag, str
     return MT_OK;
 }
 
-/* A segment's content as words and codes. False: it has none, or is more than one text. */
+/* A segment's content as words and codes. out->n is 0 where it is empty, and may be more than 1. content
+ * holds what out borrows. */
 static enum mt_status read_words(const struct reader *reader, const struct variant *variant,
                                  struct mt_text *content, struct mt_coded *out,
                                  struct mt_error *err)
@@ -226,14 +228,22 @@ static enum mt_status end_tag(void *context, const struct mt_xml_tag *tag, struc
     return MT_OK;
 }
 
+/* Where a declaration of the encoding ends, at the latest. */
+#define HEAD_BYTES 1024
+
 static enum mt_status decode(const char *bytes, size_t length, struct mt_text *out,
                              struct mt_error *err)
 {
-    struct mt_range declared = mt_xml_find_encoding(bytes, length);
+    char head[HEAD_BYTES + 1];
+    size_t n_head = mt_size_min(length, HEAD_BYTES);
+    if (n_head > 0)
+        memcpy(head, bytes, n_head);
+    head[n_head] = '\0';
+    struct mt_range declared = mt_xml_find_encoding(head, n_head);
     const struct mt_encoding_question question = {
         .bytes = bytes,
         .length = length,
-        .declared = bytes + declared.begin,
+        .declared = head + declared.begin,
         .declared_length = declared.end - declared.begin,
     };
     struct mt_encoding encoding;

@@ -493,9 +493,7 @@ static struct mt_stretch find_line(const struct mt_maker *maker, const struct mt
     return line;
 }
 
-/* Whether the segment is one text, whose line breaks end nothing: it is to be one sentence, or may
- * begin with a target language code, which counts for all of it. */
-static bool is_whole(const struct mt_maker *maker)
+bool mt_maker_is_whole(const struct mt_maker *maker)
 {
     const struct mt_text *words = &maker->segment->words;
     bool has_code =
@@ -531,8 +529,8 @@ enum mt_status mt_maker_take(struct mt_maker *maker, const struct mt_stretch *st
     bool is_special =
         stretch->first < stretch->end || next_special(maker, stretch) < end ||
         (maker->options->protects && line_end(words, stretch->words.begin, end) < end);
-    return is_special && is_whole(maker) ? take_line(maker, stretch, err)
-                                         : take_lines(maker, stretch, err);
+    return is_special && mt_maker_is_whole(maker) ? take_line(maker, stretch, err)
+                                                  : take_lines(maker, stretch, err);
 }
 
 /* ---- edges ---- */

@@ -52,6 +52,10 @@ struct mt_stretch mt_maker_without_ends(const struct mt_maker *maker,
 /* Whether it has words that the model can read, or terms. */
 bool mt_maker_has_words(const struct mt_maker *maker, const struct mt_stretch *stretch);
 
+/* Whether the segment is one text, which nothing parts: it is to be one sentence, or may begin with a
+ * target language code, which counts for all of it. */
+bool mt_maker_is_whole(const struct mt_maker *maker);
+
 /* Appends words as the text's format writes them. */
 void mt_maker_write_words(struct mt_maker *maker, const char *bytes, size_t length,
                           struct mt_text *out);

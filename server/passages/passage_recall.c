@@ -165,7 +165,8 @@ enum mt_status mt_maker_recall(struct mt_maker *maker, const struct mt_stretch *
     struct mt_stretch left = *stretch;
     struct mt_ranges sentences = {0};
     struct mt_text known = {0};
-    enum mt_status status = list_sentences(maker, &inner, &sentences, err);
+    enum mt_status status =
+        mt_maker_is_whole(maker) ? MT_OK : list_sentences(maker, &inner, &sentences, err);
     if (!status)
         status = find(maker, &inner, sentences.n < 2, &known, err);
     if (!status && known.length > 0)

@@ -6,6 +6,8 @@
 #include "config/settings.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -326,4 +328,13 @@ enum mt_status mt_keys_open(const struct mt_settings *settings, struct mt_keys *
         return MT_OK;
     enum mt_status status = mt_keys_read(settings->api_keys_file, out, err);
     return status ? mt_fail_in(err, status, "api_keys_file") : MT_OK;
+}
+
+void mt_key_owner(const struct mt_key *key, char out[MT_KEY_OWNER_BYTES])
+{
+    out[0] = '\0';
+    if (key && key->name[0] != '\0')
+        snprintf(out, MT_KEY_OWNER_BYTES, "name:%s", key->name);
+    else if (key)
+        snprintf(out, MT_KEY_OWNER_BYTES, "key:%016" PRIx64, key->id);
 }

@@ -56,6 +56,11 @@ bool mt_keys_file_is_public(const struct mt_keys *keys);
  * how many there are. */
 const struct mt_key *mt_keys_find(const struct mt_keys *keys, const char *key);
 
+/* Who owns what clients leave with the server: "name:" or "key:" and the key's, so that keys of one name
+ * own it together; "" where there is no key. */
+#define MT_KEY_OWNER_BYTES (MT_MAX_KEY_NAME_BYTES + 8)
+void mt_key_owner(const struct mt_key *key, char out[MT_KEY_OWNER_BYTES]);
+
 /* Whether a and b are the same, in a time that depends on the length of b alone. */
 bool mt_secret_equals(const char *secret, const char *b);
 

@@ -201,3 +201,17 @@ void mt_language_name(const char *code, char out[MT_LANGUAGE_NAME_BYTES])
     if (U_FAILURE(error) || n_bytes == 0 || n_bytes >= MT_LANGUAGE_NAME_BYTES)
         snprintf(out, MT_LANGUAGE_NAME_BYTES, "%s", code);
 }
+
+bool mt_language_without_region(const char *code, char out[MT_LANGUAGE_BYTES])
+{
+    char name[MT_LANGUAGE_NAME_BYTES];
+    if (!mt_language_normalise(code, out))
+        return false;
+    mt_language_name(out, name);
+    if (strcmp(name, out) == 0)
+        return false;
+    char *region = strrchr(out, '-');
+    if (region && (strlen(region + 1) == 2 || mt_ascii_is_digit(region[1])))
+        *region = '\0';
+    return true;
+}

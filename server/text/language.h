@@ -23,6 +23,10 @@ MT_MUST_CHECK enum mt_status mt_language_parse(const char *code, char out[MT_LAN
 /* Whether mt_language_parse could. */
 bool mt_language_normalise(const char *code, char out[MT_LANGUAGE_BYTES]);
 
+/* A language that has a name, without its region, as glossaries and translation memories are kept by:
+ * "pt" for pt-BR, but zh-Hant. False: there is no such language. */
+bool mt_language_without_region(const char *code, char out[MT_LANGUAGE_BYTES]);
+
 /* What a model of many languages calls one ("eng_Latn", "en_XX", "zho_Hans", "no"), in our form
  * ("en", "en", "zh-Hans", "nb"): without the script or the region that the language has anyhow.
  * False for what is no code. */

@@ -1,15 +1,14 @@
 """Translation memories: /v3/translation_memories, TMX in and out, /suggest, and translations that they have."""
 
 import json
-import shutil
 import sqlite3
-import tempfile
 import unittest
 import urllib.parse
 import xml.etree.ElementTree as ElementTree
 
 from serve import Daemon
 from test_files import fetch, upload
+from test_glossaries import Case
 
 ROOT = "/v3/translation_memories"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -37,17 +36,6 @@ def pairs(body):
                   ElementTree.tostring(tuv.find("seg"), encoding="unicode").strip()) for tuv in tu.iter("tuv")]
         found.append((tu.findtext("prop"), *texts))
     return found
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="attentiond-test-")
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def start(self, *flags, **options):
-        daemon = Daemon("--data-directory", self.folder, *flags, **options).start()
-        self.addCleanup(daemon.stop)
-        return daemon
 
 
 def make(daemon, content=None, name="Manuals", path=ROOT, headers=None, source_lang="en"):

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,32 @@ static void run_elsewhere(const char *sql)
     ck_assert_int_eq(sqlite3_exec(other, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(other);
 }
+
+static void *write_beside(void *context)
+{
+    enum mt_status good = MT_OK, *status = context;
+    struct mt_error own;
+    *status = mt_database_do(database, write_row, &good, &own);
+    return NULL;
+}
+
+/* For as long as another thread waits for it. */
+static enum mt_status hold(struct mt_connection *connection, void *context, struct mt_error *error)
+{
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, write_beside, context), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    return MT_OK;
+}
+
+START_TEST(who_writes_beside_another_one_waits_and_then_gives_up)
+{
+    enum mt_status status = MT_OK;
+    ck_assert_int_eq(mt_database_do(database, hold, &status, &err), MT_OK);
+    ck_assert_int_eq(status, MT_BUSY);
+    ck_assert_int_eq(mt_database_do(database, write_row, &(enum mt_status){MT_OK}, &err), MT_OK);
+}
+END_TEST
 
 START_TEST(one_that_others_hold_is_waited_for_and_then_busy)
 {
@@ -100,6 +127,7 @@ Suite *suite_database(void)
     TCase *tcase = tcase_create("database");
     tcase_add_checked_fixture(tcase, setup, teardown);
     add_promises(tcase, &kind);
+    tcase_add_test(tcase, who_writes_beside_another_one_waits_and_then_gives_up);
     tcase_add_test(tcase, one_that_others_hold_is_waited_for_and_then_busy);
     tcase_add_test(tcase, a_damaged_one_is_set_aside_at_work);
     tcase_add_test(tcase, a_damaged_one_is_set_aside_when_it_is_read);

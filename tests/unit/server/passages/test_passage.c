@@ -401,6 +401,12 @@ static const struct recalled {
      "The house is old.",
      "The house is old. " OPEN("0") "I like it." CLOSE("0") " ...\nThe house is old.\n" OPEN(
          "0") "I like it." CLOSE("0") "\n"},
+    {{"a code counts for all", ">>fra<< The house is old. I like it.", mt_read_plain, MT_SPLIT_ON},
+     "I like it.",
+     "GERN.",
+     NULL,
+     NULL,
+     ">>fra<< The house is old. I like it.\n"},
     {{"signs", "!!! 123", mt_read_plain, MT_SPLIT_ON}, "!!! 123", "NO", "!!! 123", NULL, ""},
 };
 #define N_RECALLED (sizeof recalled / sizeof recalled[0])
