@@ -1,10 +1,10 @@
 /*
  * What one request does with translation memories (server/data/translation_memory.h): texts that
- * they have are not translated, and those that are like a text are shown.
+ * they have are not translated, and the reply shows texts that are similar to others.
  *
- *   memory                     true: the owner's memories are looked into
- *   translation_memory_id      only that one
- *   translation_memory_threshold   how like a text is that is shown, in percent
+ *   memory                         true: the owner's memories are looked into
+ *   translation_memory_id          only this one is
+ *   translation_memory_threshold   how similar a text must be to be shown, in percent
  *
  *   "memory": [{"match": 101, "origin": "Anna", "source": "...", "target": "...", "used": true}]
  *
@@ -31,8 +31,8 @@ struct mt_memory_use {
     char owner[MT_KEY_OWNER_BYTES], id[MT_MEMORY_ID_BYTES];
     char source[MT_LANGUAGE_BYTES], target[MT_LANGUAGE_BYTES]; /* of the text */
     bool has_units;                                            /* for these languages */
-    bool shows;                                                /* what is found is written, */
-    int least;                                                 /* where it is like by so much */
+    bool shows;                                                /* the reply has what is found */
+    int least;                                                 /* percent of a similar text */
     struct mt_word_reader *reader;
     struct mt_text previous; /* the text before the next one; empty: it is not known */
     struct mt_text *shown;   /* of the text; NULL: nothing is to be written */
@@ -40,7 +40,7 @@ struct mt_memory_use {
 };
 
 /* shows: the reply has the matches. MT_UNSUPPORTED: a memory is named, and the server keeps none.
- * MT_INVALID: no id. */
+ * MT_NOT_FOUND: it cannot be an id. */
 MT_MUST_CHECK enum mt_status mt_memory_use_begin(struct mt_memory_use *use,
                                                  const struct mt_request *request,
                                                  const struct mt_fields *fields, bool shows,
