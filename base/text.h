@@ -19,6 +19,10 @@ size_t mt_utf8_mark_length(const char *bytes, size_t length);
 
 /* Bytes of the character that starts with this byte: 1 to 4; 1 for a byte that starts none. */
 size_t mt_utf8_length(unsigned char first_byte);
+static inline size_t mt_char_length(const char *at)
+{
+    return mt_utf8_length((unsigned char)*at);
+}
 
 /* The code point at text, which must be well-formed UTF-8. */
 uint32_t mt_utf8_decode(const char *text);

@@ -140,7 +140,7 @@ static enum mt_status find_words(const struct mt_cue_layout *layout, struct word
         struct mt_range last = {at, at};
         while (at < layout->length && !is_gap(text[at])) {
             size_t n = mt_cue_tag_length(text, layout->length, at, layout->markup);
-            size_t n_bytes = n ? n : mt_utf8_length((unsigned char)text[at]);
+            size_t n_bytes = n ? n : mt_char_length(text + at);
             if (n == 0)
                 last = (struct mt_range){at, at + n_bytes};
             seen += n == 0;
@@ -163,7 +163,7 @@ size_t mt_cue_chars(const char *text, size_t length, enum mt_cue_markup markup)
     size_t n_chars = 0;
     for (size_t at = 0; at < length;) {
         size_t n = mt_cue_tag_length(text, length, at, markup);
-        at += n ? n : mt_utf8_length((unsigned char)text[at]);
+        at += n ? n : mt_char_length(text + at);
         n_chars += n == 0;
     }
     return n_chars;

@@ -223,7 +223,7 @@ static size_t skip_behind(const char *text, struct mt_range range, enum mt_cue_m
             is_passed = n > 0;
         }
         if (!n)
-            n = mt_utf8_length((unsigned char)text[at]);
+            n = mt_char_length(text + at);
         at += n;
         if (!is_passed)
             end = at;
@@ -253,7 +253,7 @@ static bool has_words(const struct cues *cues, const char *text, struct mt_range
         size_t n = mt_cue_tag_length(text, range.end, at, cues->markup);
         if (!n && u_isalpha((UChar32)mt_utf8_decode(text + at)))
             return true;
-        at += n ? n : mt_utf8_length((unsigned char)text[at]);
+        at += n ? n : mt_char_length(text + at);
     }
     return false;
 }
@@ -270,7 +270,7 @@ static uint32_t last_char(const struct cues *cues, const char *text, struct mt_r
         if (!n && !mt_is_space(c) && c != '"' && c != '\'' && c != 0x201D && c != 0x2019 &&
             c != 0x201C && c != 0xBB && c != 0xAB)
             last = c;
-        at += n ? n : mt_utf8_length((unsigned char)text[at]);
+        at += n ? n : mt_char_length(text + at);
     }
     return last;
 }
@@ -295,7 +295,7 @@ static uint32_t first_char(const struct cues *cues, const char *text, struct mt_
         uint32_t c = mt_utf8_decode(text + at);
         if (!n && c != '"' && c != '\'' && c != 0x201C && c != 0x2018 && c != 0xAB && c != 0xBB)
             return c;
-        at += n ? n : mt_utf8_length((unsigned char)text[at]);
+        at += n ? n : mt_char_length(text + at);
     }
     return 0;
 }
@@ -736,8 +736,7 @@ static bool write_cues(const struct mt_document *document, const struct mt_docum
     bool is_same = length == piece->text.length && !memchr(translation, '<', length) &&
                    memcmp(translation, piece->text.bytes, length) == 0;
     if (is_same) { /* wherever its lines end */
-        mt_text_append(out, document->bytes + piece->range.begin,
-                       piece->range.end - piece->range.begin);
+        mt_document_append(document, piece->range, out);
         return true;
     }
     const struct turn *turns = cues->turns + piece->first, *last = &turns[piece->n - 1];

@@ -252,8 +252,7 @@ static void fill_slot(const struct mt_document *document, const struct slot *slo
     else if (slot->as && is_translated)
         mt_text_append_string(out, slot->as);
     else
-        mt_text_append(out, document->bytes + slot->range.begin,
-                       slot->range.end - slot->range.begin);
+        mt_document_append(document, slot->range, out);
 }
 
 /* In the place of the written page the one with its slots filled. */

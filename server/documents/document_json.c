@@ -620,7 +620,7 @@ static bool write_json(const struct mt_document *document, const struct mt_docum
     static const char letters[] = "\"\\bfnrt", meanings[] = "\"\\\b\f\n\r\t";
     const struct style *style = document->own;
     (void)piece;
-    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)translation[at])) {
+    for (size_t at = 0; at < length; at += mt_char_length(translation + at)) {
         uint32_t c = mt_utf8_decode(translation + at);
         const char *meaning = c < 0x80 ? strchr(meanings, (int)c) : NULL;
         if (meaning)
@@ -670,8 +670,7 @@ static void write_variations(const struct mt_document_writing *writing,
     const struct style *style = document->own;
     for (size_t i = 0; i < localization->n_fragments; i++) {
         const struct fragment *fragment = &style->fragments[localization->first_fragment + i];
-        mt_text_append(out, document->bytes + fragment->copied.begin,
-                       fragment->copied.end - fragment->copied.begin);
+        mt_document_append(document, fragment->copied, out);
         if (fragment->piece == NO_PIECE)
             mt_text_append_string(out, fragment->word);
         else

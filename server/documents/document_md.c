@@ -413,8 +413,7 @@ static bool write_md(const struct mt_document *document, const struct mt_documen
                      may_break(translation + from, at - from);
         if (wraps) {
             mt_text_append_string(out, document->line_end);
-            mt_text_append(out, document->bytes + layout->prefix.begin,
-                           layout->prefix.end - layout->prefix.begin);
+            mt_document_append(document, layout->prefix, out);
             column = mt_utf8_count(document->bytes + layout->prefix.begin,
                                    layout->prefix.end - layout->prefix.begin);
             from = at;

@@ -214,7 +214,7 @@ static bool write_properties(const struct mt_document *document,
     static const char letters[] = "tnrf\\", meanings[] = "\t\n\r\f\\";
     const struct style *style = document->own;
     bool is_first = true, doubles_them = piece->n & IS_FORMAT && doubles(style);
-    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)translation[at])) {
+    for (size_t at = 0; at < length; at += mt_char_length(translation + at)) {
         uint32_t c = mt_utf8_decode(translation + at);
         const char *meaning = c < 0x80 ? strchr(meanings, (int)c) : NULL;
         if (meaning)

@@ -244,8 +244,7 @@ static bool write_form(const struct mt_document *document, const struct mt_docum
     }
     if (is_added) {
         const struct form *form = &((struct forms *)document->own)->items[piece->first];
-        mt_text_append(out, document->bytes + form->behind.begin,
-                       form->behind.end - form->behind.begin);
+        mt_document_append(document, form->behind, out);
     }
     return true;
 }

@@ -186,4 +186,11 @@ enum mt_status mt_document_fail(const struct mt_document *document,
                                 const struct mt_document_line *line, struct mt_error *err,
                                 const char *message);
 
+/* Appends bytes of the document as they are. */
+static inline void mt_document_append(const struct mt_document *document, struct mt_range range,
+                                      struct mt_text *out)
+{
+    mt_text_append(out, document->bytes + range.begin, range.end - range.begin);
+}
+
 #endif

@@ -136,8 +136,7 @@ static bool is_wrapped(const struct mt_document *document, const struct paragrap
 
 static bool has_words(const struct mt_document *document, struct mt_range range)
 {
-    for (size_t at = range.begin; at < range.end;
-         at += mt_utf8_length((unsigned char)document->bytes[at]))
+    for (size_t at = range.begin; at < range.end; at += mt_char_length(document->bytes + at))
         if (u_isalpha((UChar32)mt_utf8_decode(document->bytes + at)))
             return true;
     return false;
@@ -176,7 +175,7 @@ static enum mt_status add_range(struct mt_document *document, struct mt_range ra
         return MT_OK;
     enum mt_status status = mt_document_add(document, range, &piece, err);
     if (!status)
-        mt_text_append(&piece->text, document->bytes + range.begin, range.end - range.begin);
+        mt_document_append(document, range, &piece->text);
     return status;
 }
 
@@ -271,7 +270,7 @@ static void finish_text(void *own)
 static size_t append_range(const struct mt_document *document, struct mt_range range,
                            struct mt_text *out)
 {
-    mt_text_append(out, document->bytes + range.begin, range.end - range.begin);
+    mt_document_append(document, range, out);
     return n_chars(document, range.begin, range.end);
 }
 

@@ -460,12 +460,6 @@ static enum mt_status read_ts(struct mt_document *document,
 
 /* ---- writing ---- */
 
-static void append_range(const struct mt_document *document, struct mt_range range,
-                         struct mt_text *out)
-{
-    mt_text_append(out, document->bytes + range.begin, range.end - range.begin);
-}
-
 /* A tag without some of its attributes, and with others; that of an empty element becomes one that
  * begins it. */
 static void append_tag(const struct mt_document *document, struct mt_range tag,
@@ -516,21 +510,21 @@ static bool write_unit(const struct mt_document *document, const struct mt_docum
         return false;
     if (slot->outer.end > 0)
         append_tag(document, slot->outer, units->outer_dropped, units->outer_added, out);
-    append_range(document, slot->between, out);
+    mt_document_append(document, slot->between, out);
     if (is_new && slot->indent.end > 0) {
         mt_text_append_string(out, document->line_end);
-        append_range(document, slot->indent, out);
+        mt_document_append(document, slot->indent, out);
     }
     if (is_new)
         mt_text_append(out, units->open.bytes, units->open.length);
     else
         append_tag(document, slot->tag, units->dropped, units->added, out);
-    append_range(document, slot->lead, out);
+    mt_document_append(document, slot->lead, out);
     if (slot->accelerator.mark)
         mt_xml_place_accelerator(&slot->accelerator, translation, length, out);
     else
         mt_text_append(out, translation, length);
-    append_range(document, slot->trail, out);
+    mt_document_append(document, slot->trail, out);
     if (is_new)
         mt_text_append(out, units->close.bytes, units->close.length);
     else

@@ -79,7 +79,7 @@ static size_t byte_of(struct reader *reader, yaml_mark_t mark)
 {
     const struct mt_document *document = reader->document;
     while (reader->n_chars < mark.index && reader->at < document->length) {
-        reader->at += mt_utf8_length((unsigned char)document->bytes[reader->at]);
+        reader->at += mt_char_length(document->bytes + reader->at);
         reader->n_chars++;
     }
     return reader->at;
@@ -291,7 +291,7 @@ static bool needs_escape(uint32_t c)
 
 static bool has_escapes(const char *text, size_t length)
 {
-    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)text[at]))
+    for (size_t at = 0; at < length; at += mt_char_length(text + at))
         if (needs_escape(mt_utf8_decode(text + at)))
             return true;
     return false;
@@ -303,7 +303,7 @@ static void write_double(const struct mt_document *document, const char *text, s
     static const char letters[] = "\"\\ntr", meanings[] = "\"\\\n\t\r";
     const struct style *style = document->own;
     mt_text_append(out, "\"", 1);
-    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)text[at])) {
+    for (size_t at = 0; at < length; at += mt_char_length(text + at)) {
         uint32_t c = mt_utf8_decode(text + at);
         const char *meaning = c < 0x80 ? strchr(meanings, (int)c) : NULL;
         if (meaning)

@@ -30,7 +30,7 @@ bool mt_message_has_words(const char *text, size_t length)
 {
     if (is_date_pattern(text, length))
         return false;
-    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)text[at]))
+    for (size_t at = 0; at < length; at += mt_char_length(text + at))
         if (u_isalpha((UChar32)mt_utf8_decode(text + at)))
             return true;
     return false;

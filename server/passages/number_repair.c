@@ -50,14 +50,6 @@ static const char *target_of(const struct mender *mender)
 
 /* ---- what is wrong ---- */
 
-static bool has_word(const char *text, size_t begin, size_t end)
-{
-    for (size_t at = begin; at < end; at += mt_utf8_length((unsigned char)text[at]))
-        if (mt_is_word_char(mt_utf8_decode(text + at)))
-            return true;
-    return false;
-}
-
 /* False: there are too many. */
 static bool join_pieces(struct mender *mender)
 {
@@ -67,7 +59,7 @@ static bool join_pieces(struct mender *mender)
         struct mt_range piece = added->items[i];
         struct mt_range *last = mender->n_wrong > 0 ? &mender->wrong[mender->n_wrong - 1] : NULL;
         if (last && piece.begin - last->end <= MAX_GAP &&
-            !has_word(target_of(mender), last->end, piece.begin)) {
+            !mt_has_word(target_of(mender), last->end, piece.begin)) {
             last->end = piece.end;
             continue;
         }

@@ -37,8 +37,7 @@ static size_t end_with_word(const struct numbers *numbers, size_t end)
 {
     size_t at = end < numbers->length && numbers->text[end] == ' ' ? end + 1 : end;
     bool is_word = true;
-    for (; at < numbers->length && is_word;
-         at += mt_utf8_length((unsigned char)numbers->text[at])) {
+    for (; at < numbers->length && is_word; at += mt_char_length(numbers->text + at)) {
         uint32_t c = mt_utf8_decode(numbers->text + at);
         is_word = mt_is_word_char(c) && c < MT_FIRST_IDEOGRAPH;
         if (!is_word && (c < MT_FIRST_IDEOGRAPH || at > end))

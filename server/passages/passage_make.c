@@ -115,16 +115,11 @@ static enum mt_status take_plain(struct mt_maker *maker, struct mt_range range, 
 
 /* ---- a cell as the model sees it ---- */
 
-static size_t char_length(const char *at)
-{
-    return mt_utf8_length((unsigned char)*at);
-}
-
 /* Where the line that holds text[begin] ends, end at the latest. */
 static size_t line_end(const char *text, size_t begin, size_t end)
 {
     while (begin < end && !mt_is_line_break(mt_utf8_decode(text + begin)))
-        begin += char_length(text + begin);
+        begin += mt_char_length(text + begin);
     return begin;
 }
 
@@ -311,7 +306,7 @@ static struct mt_stretch append_stretch(struct mt_maker *maker, struct mt_marked
 static bool has_words(const struct mt_maker *maker, size_t begin, size_t end)
 {
     const char *words = maker->segment->words.bytes;
-    for (size_t at = begin; at < end; at += char_length(words + at))
+    for (size_t at = begin; at < end; at += mt_char_length(words + at))
         if (mt_is_readable_word_char(maker->reads, mt_utf8_decode(words + at)))
             return true;
     return false;

@@ -13,14 +13,6 @@ static uint32_t char_at(const char *text, size_t at)
     return mt_utf8_decode(text + at);
 }
 
-static bool has_word(const char *text, size_t begin, size_t end)
-{
-    for (size_t at = begin; at < end; at += mt_utf8_length((unsigned char)text[at]))
-        if (mt_is_word_char(char_at(text, at)))
-            return true;
-    return false;
-}
-
 /* Links come by target; of one target word's the strongest counts. */
 static enum mt_status read_units(struct mt_placer *placer, struct mt_error *err)
 {
@@ -119,9 +111,9 @@ static size_t end_of_first_word(const char *text, struct mt_range range)
 {
     size_t at = range.begin;
     while (at < range.end && !mt_is_word_char(char_at(text, at)))
-        at += mt_utf8_length((unsigned char)text[at]);
+        at += mt_char_length(text + at);
     while (at < range.end && mt_is_word_char(char_at(text, at)))
-        at += mt_utf8_length((unsigned char)text[at]);
+        at += mt_char_length(text + at);
     return at;
 }
 
@@ -141,9 +133,9 @@ size_t mt_placer_point_at(const struct mt_placer *placer, size_t source, bool le
         return source == 0 ? 0 : input->target_length;
     size_t k = sentence_of(input, source);
     struct mt_range from = input->source_sentences[k], to = input->target_sentences[k];
-    if (source <= from.begin || !has_word(text, from.begin, source))
+    if (source <= from.begin || !mt_has_word(text, from.begin, source))
         return source < from.begin ? 0 : to.begin;
-    if (source >= from.end || !has_word(text, source, from.end))
+    if (source >= from.end || !mt_has_word(text, source, from.end))
         return at_sentence_end(input, source, k);
     bool is_behind_word = is_at_word_end(text, source);
     size_t at = leads && !is_behind_word ? before_next_word(placer, source, to.end)
@@ -277,7 +269,7 @@ static size_t count_words(const char *text, size_t begin, size_t end)
 {
     size_t n = 0;
     bool was_word = false;
-    for (size_t at = begin; at < end; at += mt_utf8_length((unsigned char)text[at])) {
+    for (size_t at = begin; at < end; at += mt_char_length(text + at)) {
         bool is_word = mt_is_word_char(char_at(text, at));
         n += is_word && !was_word;
         was_word = is_word;
@@ -321,11 +313,11 @@ static bool take_sentence(struct mt_placer *placer, size_t index)
     size_t k = sentence_of(input, mark->begin);
     struct mt_range from = input->source_sentences[k], to = input->target_sentences[k];
     if (mark->begin < from.begin || mark->end > from.end ||
-        has_word(text, from.begin, mark->begin) || has_word(text, mark->end, from.end))
+        mt_has_word(text, from.begin, mark->begin) || mt_has_word(text, mark->end, from.end))
         return false;
     size_t begin = to.begin;
     while (begin < to.end && !mt_is_word_char(char_at(input->target, begin)))
-        begin += mt_utf8_length((unsigned char)input->target[begin]);
+        begin += mt_char_length(input->target + begin);
     size_t end = end_of_words(input->target, to);
     if (!take_term_at(placer, index, begin, end))
         return false;
@@ -384,7 +376,7 @@ static bool take_second_best(struct mt_placer *placer, size_t index)
 
 static bool has_capital(const char *text, size_t length)
 {
-    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)text[at]))
+    for (size_t at = 0; at < length; at += mt_char_length(text + at))
         if (u_isupper((UChar32)char_at(text, at)))
             return true;
     return false;
@@ -399,7 +391,7 @@ static bool is_raised(const struct mt_placer *placer, const struct mt_mark *mark
     const char *target = input->marked->strings.bytes + mark->closing.begin;
     return !mark->is_kept && !place->is_own && place->begin < place->end &&
            u_isupper((UChar32)char_at(input->target, place->begin)) &&
-           !has_word(input->target, to.begin, place->begin) &&
+           !mt_has_word(input->target, to.begin, place->begin) &&
            !has_capital(target, mark->closing.end - mark->closing.begin);
 }
 

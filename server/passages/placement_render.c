@@ -125,7 +125,7 @@ static void write_raised(struct renderer *renderer, struct mt_range range)
 {
     const char *string = strings_of(renderer) + range.begin;
     mt_text_append_char(renderer->out, (uint32_t)u_totitle((UChar32)mt_utf8_decode(string)));
-    range.begin += mt_utf8_length((unsigned char)*string);
+    range.begin += mt_char_length(string);
     write_string(renderer, range);
 }
 

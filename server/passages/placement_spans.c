@@ -115,7 +115,7 @@ static struct mt_range with_punctuation(const struct mt_placement_input *input,
     if (edge_is_punctuation(input->marked, mark, true))
         while (range.end < within.end && !is_blank(text[range.end]) &&
                !mt_is_word_char(char_at(text, range.end)))
-            range.end += mt_utf8_length((unsigned char)text[range.end]);
+            range.end += mt_char_length(text + range.end);
     if (edge_is_punctuation(input->marked, mark, false))
         while (range.begin > within.begin) {
             size_t before = mt_previous_char(text, range.begin);
@@ -143,9 +143,7 @@ static uint32_t unit_of(const struct mt_marked *marked, const struct mt_mark *ma
 
 static size_t over_space(const char *text, size_t at, size_t end)
 {
-    return at < end && u_isspace((UChar32)char_at(text, at))
-               ? at + mt_utf8_length((unsigned char)text[at])
-               : at;
+    return at < end && u_isspace((UChar32)char_at(text, at)) ? at + mt_char_length(text + at) : at;
 }
 
 static size_t over_space_back(const char *text, size_t at, size_t begin)

@@ -8,14 +8,6 @@
 
 #include <unicode/uchar.h>
 
-static bool has_word(const char *text, size_t begin, size_t end)
-{
-    for (size_t at = begin; at < end; at += mt_utf8_length((unsigned char)text[at]))
-        if (mt_is_word_char(mt_utf8_decode(text + at)))
-            return true;
-    return false;
-}
-
 /* Whether a stand-in or term lies over a byte of the target: what is written there is its own. */
 static bool is_removed(const struct mt_placement *placement, size_t at)
 {
@@ -39,7 +31,7 @@ static bool is_letter(const struct mt_placement_input *input, const struct mt_pl
 
 static bool held_words(const struct mt_marked *marked, const struct mt_mark *mark)
 {
-    return mark->kind == MT_MARK_SPAN && has_word(marked->text.bytes, mark->begin, mark->end);
+    return mark->kind == MT_MARK_SPAN && mt_has_word(marked->text.bytes, mark->begin, mark->end);
 }
 
 static bool is_within(const struct mt_marked *marked, size_t mark, size_t span)
@@ -64,7 +56,7 @@ static bool holds_code(const struct mt_marked *marked, size_t span)
 
 static bool has_letter(const char *text, size_t begin, size_t end)
 {
-    for (size_t at = begin; at < end; at += mt_utf8_length((unsigned char)text[at]))
+    for (size_t at = begin; at < end; at += mt_char_length(text + at))
         if (u_isalpha((UChar32)mt_utf8_decode(text + at)))
             return true;
     return false;
@@ -98,8 +90,7 @@ static bool is_empty(const struct mt_placement_input *input, const struct mt_pla
         return false;
     if (has_foreign_digits(input, mark, place))
         return true;
-    for (size_t at = place.begin; at < place.end;
-         at += mt_utf8_length((unsigned char)input->target[at]))
+    for (size_t at = place.begin; at < place.end; at += mt_char_length(input->target + at))
         if (is_letter(input, placement, at))
             return false;
     return !holds_code(input->marked, index);
@@ -135,8 +126,7 @@ static bool counts(const struct shared *shared, size_t begin, size_t at, bool by
 static size_t count_units(const struct shared *shared, struct mt_range range, bool by_words)
 {
     size_t n = 0;
-    for (size_t at = range.begin; at < range.end;
-         at += mt_utf8_length((unsigned char)shared->text[at]))
+    for (size_t at = range.begin; at < range.end; at += mt_char_length(shared->text + at))
         n += counts(shared, range.begin, at, by_words);
     return n;
 }
@@ -146,7 +136,7 @@ static size_t behind_units(const struct shared *shared, size_t begin, size_t end
                            bool by_words)
 {
     size_t at = begin;
-    for (; at < end; at += mt_utf8_length((unsigned char)shared->text[at]))
+    for (; at < end; at += mt_char_length(shared->text + at))
         if (counts(shared, begin, at, by_words) && n-- == 0)
             break;
     return at;

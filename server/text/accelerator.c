@@ -18,7 +18,7 @@ static bool is_entity(const char *text, size_t length, size_t at)
 {
     size_t end = at + 1;
     while (is_alnum_at(text, length, end))
-        end += mt_utf8_length((unsigned char)text[end]);
+        end += mt_char_length(text + end);
     return end < length && text[end] == ';';
 }
 
@@ -58,7 +58,7 @@ static size_t find_mark(const char *text, size_t length, char mark)
             found = is_mark(text, length, mark, word, at) ? at : length;
         }
         bool is_in_word = is_alnum_at(text, length, at) || text[at] == mark;
-        at += mt_utf8_length((unsigned char)text[at]);
+        at += mt_char_length(text + at);
         if (!is_in_word)
             word = at;
     }
@@ -106,7 +106,7 @@ static size_t find_place(const char *text, size_t length, uint32_t letter)
         if (begins && first == length)
             first = at;
         is_in_word = u_isalnum((UChar32)c);
-        at += mt_utf8_length((unsigned char)text[at]);
+        at += mt_char_length(text + at);
     }
     return first;
 }

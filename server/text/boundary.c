@@ -81,8 +81,8 @@ static bool is_ordinal(const char *word, size_t length, const char *language)
 /* "J" of "J. Bach". English "I" is a pronoun that sentences end with. */
 static bool is_initial(const char *word, size_t length)
 {
-    return length == mt_utf8_length((unsigned char)word[0]) &&
-           u_isupper((UChar32)mt_utf8_decode(word)) && word[0] != 'I';
+    return length == mt_char_length(word) && u_isupper((UChar32)mt_utf8_decode(word)) &&
+           word[0] != 'I';
 }
 
 /* "U.S" of "the U.S. Army". A sentence may end so, too: then one of the words that most begin with

@@ -39,7 +39,7 @@ static const char *piece_at(const struct sequence *sequence, size_t i)
 static size_t count_only_character(const char *piece)
 {
     size_t n = 0;
-    for (const char *at = piece; at && *at != '\0'; at += mt_utf8_length((unsigned char)*at)) {
+    for (const char *at = piece; at && *at != '\0'; at += mt_char_length(at)) {
         if (mt_utf8_decode(at) != mt_utf8_decode(piece))
             return 0;
         n++;
@@ -93,7 +93,7 @@ static size_t longest_run(const char *text, size_t length)
 {
     size_t most = 0, n = 0;
     uint32_t last = 0;
-    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)text[at])) {
+    for (size_t at = 0; at < length; at += mt_char_length(text + at)) {
         uint32_t c = mt_utf8_decode(text + at);
         n = c == last ? n + 1 : 1;
         last = c;
@@ -180,7 +180,7 @@ double mt_guard_least_probability(const float *logprobs, size_t n)
 
 static bool is_of_letters(const char *piece)
 {
-    for (; *piece; piece += mt_utf8_length((unsigned char)*piece)) {
+    for (; *piece; piece += mt_char_length(piece)) {
         uint32_t c = mt_utf8_decode(piece);
         if (!u_isalpha((UChar32)c) || c >= MT_FIRST_IDEOGRAPH)
             return false;

@@ -90,13 +90,13 @@ static bool next_word(const struct mt_proofread_pair *pair, size_t at, struct mt
 {
     const char *text = pair->source;
     while (at < pair->n_source && !u_isalpha((UChar32)mt_utf8_decode(text + at)))
-        at += mt_utf8_length((unsigned char)text[at]);
+        at += mt_char_length(text + at);
     word->begin = at;
     *n_letters = *n_small = 0;
     while (at < pair->n_source && u_isalpha((UChar32)mt_utf8_decode(text + at))) {
         *n_small += *n_letters > 0 && u_islower((UChar32)mt_utf8_decode(text + at));
         ++*n_letters;
-        at += mt_utf8_length((unsigned char)text[at]);
+        at += mt_char_length(text + at);
     }
     word->end = at;
     return *n_letters > 0;
@@ -150,7 +150,7 @@ static enum mt_status is_common(const struct search *search, struct mt_range wor
                                 struct mt_error *err)
 {
     const char *bytes = search->pair->source + word.begin;
-    size_t n = word.end - word.begin, n_first = mt_utf8_length((unsigned char)*bytes);
+    size_t n = word.end - word.begin, n_first = mt_char_length(bytes);
     char small[MAX_WORD_BYTES + 4];
     size_t n_small = mt_utf8_encode((uint32_t)u_tolower((UChar32)mt_utf8_decode(bytes)), small);
     struct mt_token_list list;

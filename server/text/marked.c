@@ -14,6 +14,14 @@ bool mt_is_word_char(uint32_t code_point)
            u_hasBinaryProperty((UChar32)code_point, UCHAR_ALPHABETIC);
 }
 
+bool mt_has_word(const char *text, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end; at += mt_char_length(text + at))
+        if (mt_is_word_char(mt_utf8_decode(text + at)))
+            return true;
+    return false;
+}
+
 void mt_marked_init(struct mt_marked *marked)
 {
     *marked = (struct mt_marked){.open = MT_NO_MARK, .pending = MT_NO_MARK};
@@ -119,7 +127,7 @@ static bool begins_word(const char *bytes)
 /* 's and 'em: with a letter before it, it would be part of that word. */
 static bool begins_short_form(const char *bytes)
 {
-    size_t n = mt_utf8_length((unsigned char)*bytes);
+    size_t n = mt_char_length(bytes);
     return (*bytes == '\'' || mt_utf8_decode(bytes) == 0x2019) && begins_word(bytes + n);
 }
 
@@ -332,14 +340,6 @@ enum mt_status mt_marked_check(const struct mt_marked *marked, struct mt_error *
     return status ? status : mt_text_check(&marked->strings, "a text's markup", err);
 }
 
-static bool has_word_in(const char *text, size_t begin, size_t end)
-{
-    for (size_t at = begin; at < end; at += mt_utf8_length((unsigned char)text[at]))
-        if (mt_is_word_char(mt_utf8_decode(text + at)))
-            return true;
-    return false;
-}
-
 bool mt_marked_has_words(const struct mt_marked *marked)
 {
     size_t at = 0;
@@ -347,11 +347,11 @@ bool mt_marked_has_words(const struct mt_marked *marked)
         const struct mt_mark *mark = &marked->marks[i];
         if (mark->kind != MT_MARK_STAND_IN)
             continue;
-        if (has_word_in(marked->text.bytes, at, mark->begin))
+        if (mt_has_word(marked->text.bytes, at, mark->begin))
             return true;
         at = mark->end;
     }
-    return has_word_in(marked->text.bytes, at, marked->text.length);
+    return mt_has_word(marked->text.bytes, at, marked->text.length);
 }
 
 bool mt_marked_is_plain(const struct mt_marked *marked)

@@ -120,6 +120,7 @@ bool mt_marked_is_plain(const struct mt_marked *marked);
 
 /* A character that words are made of. */
 bool mt_is_word_char(uint32_t code_point);
+bool mt_has_word(const char *text, size_t begin, size_t end);
 
 /* From here on come Chinese and Japanese, which go on without a blank: a letter of theirs beside another
  * script, a number or a placeholder is of another word. */

@@ -168,7 +168,7 @@ static size_t match_url(const char *text, size_t length, size_t begin)
             continue;
         size_t end = begin + n;
         while (end < length && is_url_char(text[end]))
-            end += mt_utf8_length((unsigned char)text[end]);
+            end += mt_char_length(text + end);
         end = trim_url(text, begin, end);
         return end > begin + n ? end - begin : 0;
     }
@@ -353,7 +353,7 @@ static bool is_in_folder(const char *text, size_t length, size_t begin)
     size_t i = begin;
     while (at(text, length, i) && i - begin < LONGEST_FOLDER_BYTES &&
            (strchr(" ().-", text[i]) || is_word_at(text, length, i)))
-        i += mt_utf8_length((unsigned char)text[i]);
+        i += mt_char_length(text + i);
     return at(text, length, i) == '\\' && text[i - 1] != ' ';
 }
 
@@ -369,7 +369,7 @@ static size_t match_path(const char *text, size_t length, size_t begin)
         return 0;
     while (is_path_at(text, length, end) ||
            (at(text, length, end) == ' ' && is_in_folder(text, length, end)))
-        end += mt_utf8_length((unsigned char)text[end]);
+        end += mt_char_length(text + end);
     return trim_url(text, begin, end) - begin;
 }
 
@@ -427,7 +427,7 @@ size_t mt_emoji_at(const char *text, size_t length, size_t begin)
         uint32_t c = mt_utf8_decode(text + end);
         if (!is_emoji(c) && !(end > begin && continues_emoji(c)))
             break;
-        end += mt_utf8_length((unsigned char)text[end]);
+        end += mt_char_length(text + end);
     }
     return end - begin;
 }

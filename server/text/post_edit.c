@@ -35,11 +35,6 @@ struct edit {
     struct mt_text *out;
 };
 
-static size_t char_length(const char *at)
-{
-    return mt_utf8_length((unsigned char)*at);
-}
-
 static bool is_capital(uint32_t c)
 {
     return u_isupper((UChar32)c) || u_istitle((UChar32)c);
@@ -54,10 +49,10 @@ static uint32_t to_small(uint32_t c)
 static struct mt_range next_word(const char *text, size_t length, size_t at)
 {
     while (at < length && !mt_is_word_char(mt_utf8_decode(text + at)))
-        at += char_length(text + at);
+        at += mt_char_length(text + at);
     size_t end = at;
     while (end < length && mt_is_word_char(mt_utf8_decode(text + end)))
-        end += char_length(text + end);
+        end += mt_char_length(text + end);
     return (struct mt_range){at, end};
 }
 
@@ -76,9 +71,10 @@ bool mt_is_in_capitals(const char *text, size_t length)
 {
     size_t n_capitals = 0;
     char bytes[4];
-    for (size_t at = 0; at < length; at += char_length(text + at)) {
+    for (size_t at = 0; at < length; at += mt_char_length(text + at)) {
         uint32_t c = mt_utf8_decode(text + at);
-        if (u_islower((UChar32)c) || mt_utf8_encode(to_small(c), bytes) != char_length(text + at))
+        if (u_islower((UChar32)c) ||
+            mt_utf8_encode(to_small(c), bytes) != mt_char_length(text + at))
             return false;
         n_capitals += is_capital(c);
     }
@@ -113,7 +109,7 @@ static enum mt_status append_large(struct edit *edit, const UCaseMap *rules, con
 static size_t leading_ellipsis(const char *text, struct mt_range range)
 {
     size_t at = range.begin, n_dots = 0;
-    for (; at < range.end; at += char_length(text + at)) {
+    for (; at < range.end; at += mt_char_length(text + at)) {
         uint32_t c = mt_utf8_decode(text + at);
         if (c != '.' && c != 0x2026)
             break;
@@ -144,7 +140,7 @@ static int bracket_depth(const char *text, struct mt_range range, uint32_t closi
     uint32_t opening = (uint32_t)u_getBidiPairedBracket((UChar32)closing);
     int depth = 0;
     *lowest = INT_MAX;
-    for (size_t at = range.begin; at < range.end; at += char_length(text + at)) {
+    for (size_t at = range.begin; at < range.end; at += mt_char_length(text + at)) {
         uint32_t c = mt_utf8_decode(text + at);
         if (at > range.begin && depth < *lowest)
             *lowest = depth;
@@ -176,7 +172,7 @@ static size_t marks_left_out(const char *text, struct mt_range range)
     if (begin == range.begin || begin == range.end)
         return 0;
     size_t n_dots = strspn(text + begin, ".");
-    size_t n_shown = n_dots > 2 ? 3 : char_length(text + begin);
+    size_t n_shown = n_dots > 2 ? 3 : mt_char_length(text + begin);
     return n_shown < range.end - begin ? range.end - begin - n_shown : 0;
 }
 
@@ -200,7 +196,7 @@ struct mt_range mt_bare_sentence(const char *text, struct mt_range sentence, uin
         bool is_around = depth == 0 && lowest > 0 && mt_utf8_decode(text + last) == partner;
         bool is_open = lowest > 0 && depth > 0;
         if (is_around || is_open)
-            bare.begin += char_length(text + bare.begin);
+            bare.begin += mt_char_length(text + bare.begin);
         if (is_around)
             bare.end = last;
         if (is_open)
@@ -230,15 +226,15 @@ static bool is_same_word(const char *text_a, struct mt_range a, const char *text
         if (u_foldCase((UChar32)x, U_FOLD_CASE_DEFAULT) !=
             u_foldCase((UChar32)y, U_FOLD_CASE_DEFAULT))
             return false;
-        i += char_length(text_a + i);
-        k += char_length(text_b + k);
+        i += mt_char_length(text_a + i);
+        k += mt_char_length(text_b + k);
     }
     return i == a.end && k == b.end;
 }
 
 static bool has_letter(const char *text, struct mt_range word)
 {
-    for (size_t at = word.begin; at < word.end; at += char_length(text + at))
+    for (size_t at = word.begin; at < word.end; at += mt_char_length(text + at))
         if (u_isalpha((UChar32)mt_utf8_decode(text + at)))
             return true;
     return false;
@@ -297,7 +293,7 @@ static void drop_blanks(struct edit *edit)
 static bool is_camel_case(const char *text, struct mt_range word)
 {
     bool has_inner_capital = false, has_small = false;
-    for (size_t at = word.begin; at < word.end; at += char_length(text + at)) {
+    for (size_t at = word.begin; at < word.end; at += mt_char_length(text + at)) {
         uint32_t c = mt_utf8_decode(text + at);
         has_inner_capital = has_inner_capital || (at > word.begin && is_capital(c));
         has_small = has_small || u_islower((UChar32)c);
@@ -379,9 +375,9 @@ static size_t settle_run(struct edit *edit)
     size_t n_written = edit->n_target - written, last;
     if (shown == edit->n_source)
         return 0;
-    bool is_one = n_written > 0 && n_written == char_length(edit->target + written);
+    bool is_one = n_written > 0 && n_written == mt_char_length(edit->target + written);
     bool is_kept =
-        is_one && edit->n_source - shown == char_length(edit->source + shown) &&
+        is_one && edit->n_source - shown == mt_char_length(edit->source + shown) &&
         mt_utf8_decode(edit->source + shown) == last_char(edit->target, edit->n_target, &last);
     if (is_kept)
         return 0;
@@ -444,14 +440,14 @@ static bool is_known_small(const struct edit *edit, struct mt_range word)
     uint32_t first = mt_utf8_decode(edit->target + word.begin);
     struct mt_token_list tokens;
     struct mt_error err;
-    if (length >= sizeof small || length <= char_length(edit->target + word.begin))
+    if (length >= sizeof small || length <= mt_char_length(edit->target + word.begin))
         return false; /* "I" */
     memcpy(as_is, edit->target + word.begin, length);
     as_is[length] = '\0';
     memcpy(small, as_is, length + 1);
-    if (mt_utf8_encode(to_small(first), letter) != char_length(as_is))
+    if (mt_utf8_encode(to_small(first), letter) != mt_char_length(as_is))
         return false;
-    memcpy(small, letter, char_length(as_is));
+    memcpy(small, letter, mt_char_length(as_is));
     if (is_polite(edit->target_lang, as_is) ||
         mt_tokenize(edit->tokenizer, small, length, MT_TOKENIZE_TARGET, &tokens, &err))
         return false;
@@ -475,8 +471,8 @@ static enum first_letter find_first_letter(const struct edit *edit)
     if (is_capital(wanted) && u_islower((UChar32)found))
         return FIRST_CAPITAL;
     bool is_fragment = mt_is_word_char(last_char(edit->source, edit->n_source, &at));
-    bool is_acronym = word.end > char_length(edit->target) &&
-                      is_capital(mt_utf8_decode(edit->target + char_length(edit->target)));
+    bool is_acronym = word.end > mt_char_length(edit->target) &&
+                      is_capital(mt_utf8_decode(edit->target + mt_char_length(edit->target)));
     if (is_fragment && u_islower((UChar32)wanted) && is_capital(found) && !is_acronym &&
         is_known_small(edit, word))
         return FIRST_SMALL;
@@ -495,7 +491,7 @@ static size_t next_digit(const char *text, size_t length, size_t at)
 /* One that may stand for a word: "5 $", "5 %", "5 + 3". */
 static bool has_symbol(const char *text, size_t length)
 {
-    for (size_t at = 0; at < length; at += char_length(text + at)) {
+    for (size_t at = 0; at < length; at += mt_char_length(text + at)) {
         UChar32 c = (UChar32)mt_utf8_decode(text + at);
         if (c == '%' || (U_GET_GC_MASK(c) & U_GC_S_MASK))
             return true;
@@ -554,14 +550,14 @@ static uint32_t closing_quote(uint32_t c)
 static size_t count_quoted(const struct edit *edit, char *mark)
 {
     size_t n_marks = 0, n = 0, begin = 0;
-    for (size_t at = 0; at < edit->n_source; at += char_length(edit->source + at)) {
+    for (size_t at = 0; at < edit->n_source; at += mt_char_length(edit->source + at)) {
         uint32_t c = mt_utf8_decode(edit->source + at);
         if (c != '"' && c != 0x201C && c != 0x201D)
             continue;
         n_marks++;
         if (n_marks == 1)
             begin = at;
-        *mark = n_marks == 2 && at + char_length(edit->source + at) < edit->n_source
+        *mark = n_marks == 2 && at + mt_char_length(edit->source + at) < edit->n_source
                     ? edit->source[at - 1]
                     : '\0';
         for (size_t i = begin; i < at && (*mark == ',' || *mark == '?' || *mark == '!'); i++)
@@ -582,17 +578,18 @@ static struct lost_quote find_lost_quote(const struct edit *edit)
     struct lost_quote lost = {0};
     char mark = '\0';
     size_t n_wanted = count_quoted(edit, &mark), n = 0;
-    for (size_t at = 0; at < edit->n_target && n_wanted > 0; at += char_length(edit->target + at)) {
+    for (size_t at = 0; at < edit->n_target && n_wanted > 0;
+         at += mt_char_length(edit->target + at)) {
         uint32_t c = mt_utf8_decode(edit->target + at);
         if (lost.closing && (c == lost.closing || c == 0x201D || closing_quote(c)))
             return (struct lost_quote){0};
         if (closing_quote(c)) {
-            size_t next = at + char_length(edit->target + at);
+            size_t next = at + mt_char_length(edit->target + at);
             bool is_blank =
                 next < edit->n_target && mt_is_space(mt_utf8_decode(edit->target + next));
             lost.closing = closing_quote(c);
             lost.blank =
-                (struct mt_range){next, next + is_blank * char_length(edit->target + next)};
+                (struct mt_range){next, next + is_blank * mt_char_length(edit->target + next)};
         }
         if (lost.closing && c == (unsigned char)mark && n++ < n_wanted)
             lost.at = at + (mark != ',');
@@ -625,7 +622,7 @@ static enum mt_status write_sentence(struct edit *edit, const UCaseMap *rules,
         bool is_dropped = edit->map[at] == DROPPED;
         size_t to = edit->out->length;
         size_t n_sign = is_dropped ? 0 : mt_number_sign_write(&signs, at, edit->out);
-        n = n_sign ? n_sign : char_length(edit->target + at);
+        n = n_sign ? n_sign : mt_char_length(edit->target + at);
         for (size_t i = at; i < at + n; i++)
             edit->map[i] = to;
         if (is_dropped || n_sign)

@@ -99,7 +99,7 @@ static double weight_of(uint32_t c)
 static double count_letters(const char *text, size_t length)
 {
     double n = 0;
-    for (size_t at = 0; at < length; at += mt_utf8_length((unsigned char)text[at])) {
+    for (size_t at = 0; at < length; at += mt_char_length(text + at)) {
         uint32_t c = mt_utf8_decode(text + at);
         if (u_isalnum((UChar32)c))
             n += weight_of(c);
@@ -144,8 +144,7 @@ static size_t count_foreign_letters(const struct mt_proofread_pair *pair,
                                     const struct mt_language_scripts *scripts)
 {
     size_t n = 0;
-    for (size_t at = 0; at < pair->n_source;
-         at += mt_utf8_length((unsigned char)pair->source[at])) {
+    for (size_t at = 0; at < pair->n_source; at += mt_char_length(pair->source + at)) {
         uint32_t c = mt_utf8_decode(pair->source + at);
         n += u_isalpha((UChar32)c) && !is_script_of(c, scripts);
     }
@@ -165,7 +164,7 @@ static size_t count_small_words(const char *text, size_t length)
             n += is_small && n_letters >= MIN_SMALL_LETTERS;
             n_letters = 0;
         }
-        at += at < length ? mt_utf8_length((unsigned char)text[at]) : 1;
+        at += at < length ? mt_char_length(text + at) : 1;
     }
     return n;
 }
@@ -175,8 +174,7 @@ static size_t count_small_words(const char *text, size_t length)
 static bool has_bare_letters(const struct mt_proofread_pair *pair)
 {
     bool has_bare = false;
-    for (size_t at = 0; at < pair->n_source && !has_bare;
-         at += mt_utf8_length((unsigned char)pair->source[at]))
+    for (size_t at = 0; at < pair->n_source && !has_bare; at += mt_char_length(pair->source + at))
         has_bare = u_charType((UChar32)mt_utf8_decode(pair->source + at)) == U_OTHER_LETTER;
     return has_bare;
 }
@@ -193,8 +191,7 @@ static bool has_few_words(const struct mt_proofread_pair *pair)
 {
     size_t n = 0;
     bool is_blank = true;
-    for (size_t at = 0; at < pair->n_source;
-         at += mt_utf8_length((unsigned char)pair->source[at])) {
+    for (size_t at = 0; at < pair->n_source; at += mt_char_length(pair->source + at)) {
         bool was_blank = is_blank;
         is_blank = u_isUWhiteSpace((UChar32)mt_utf8_decode(pair->source + at));
         n += was_blank && !is_blank;

@@ -21,7 +21,7 @@ static size_t extend(const char *text, size_t length, size_t end)
 
 struct mt_protected mt_protect_find(const char *text, size_t length, size_t from)
 {
-    for (size_t i = from; i < length; i += mt_utf8_length((unsigned char)text[i])) {
+    for (size_t i = from; i < length; i += mt_char_length(text + i)) {
         size_t n = mt_placeholder_at(text, length, i);
         if (n) {
             size_t begin = i;

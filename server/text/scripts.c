@@ -117,7 +117,7 @@ void mt_scripts_count(const char *text, size_t length, bool is_html, struct mt_s
             count_letter(c, &run, out);
         else if (!is_inside_word(c))
             end_run(&run, out);
-        at += mt_utf8_length((unsigned char)text[at]);
+        at += mt_char_length(text + at);
     }
     end_run(&run, out);
 }
@@ -270,8 +270,7 @@ enum mt_status mt_scripts_count_foreign(const char *text, size_t length, const c
     pthread_mutex_lock(&lock);
     enum mt_status status = get_alphabet(language, &letters, err);
     pthread_mutex_unlock(&lock);
-    for (size_t at = 0; !status && letters && at < length;
-         at += mt_utf8_length((unsigned char)text[at])) {
+    for (size_t at = 0; !status && letters && at < length; at += mt_char_length(text + at)) {
         UChar32 c = (UChar32)mt_utf8_decode(text + at);
         n += u_isalpha(c) && !uset_contains(letters, c);
     }

@@ -91,7 +91,7 @@ size_t mt_previous_char(const char *text, size_t at)
 struct mt_range mt_range_trim(const char *text, size_t begin, size_t end)
 {
     while (begin < end && is_blank(mt_utf8_decode(text + begin)))
-        begin += mt_utf8_length((unsigned char)text[begin]);
+        begin += mt_char_length(text + begin);
     while (end > begin && is_blank(mt_utf8_decode(text + mt_previous_char(text, end))))
         end = mt_previous_char(text, end);
     return (struct mt_range){begin, end};
@@ -210,7 +210,7 @@ static bool ends_sentence(uint32_t c)
 static bool may_have_more_sentences(const char *text, size_t begin, size_t end)
 {
     bool ended = false;
-    for (size_t at = begin; at < end; at += mt_utf8_length((unsigned char)text[at])) {
+    for (size_t at = begin; at < end; at += mt_char_length(text + at)) {
         uint32_t c = mt_utf8_decode(text + at);
         if (!ended)
             ended = ends_sentence(c);
@@ -263,7 +263,7 @@ static enum mt_status split_lines(struct pass *pass, size_t length, enum mt_spli
         mode == MT_SPLIT_ON ? split_line : add_sentence;
     size_t begin = 0;
     for (size_t at = 0; at < length;) {
-        size_t next = at + mt_utf8_length((unsigned char)pass->text[at]);
+        size_t next = at + mt_char_length(pass->text + at);
         if (mt_is_line_break(mt_utf8_decode(pass->text + at))) {
             enum mt_status status = add(pass, begin, at, err);
             if (status)

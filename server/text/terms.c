@@ -147,7 +147,7 @@ static enum mt_status add_string(struct set *set, const char *field, const char 
 
 static bool has_capital(const char *text)
 {
-    for (; *text; text += mt_utf8_length((unsigned char)*text))
+    for (; *text; text += mt_char_length(text))
         if (u_isupper((UChar32)mt_utf8_decode(text)) || u_istitle((UChar32)mt_utf8_decode(text)))
             return true;
     return false;
@@ -206,9 +206,9 @@ static void add_key(struct set *set, const struct term *term)
     for (const char *at = set->strings + term->source; *at;) {
         uint32_t c = mt_utf8_decode(at);
         bool is_blank = mt_is_space(c);
-        at += mt_utf8_length((unsigned char)*at);
+        at += mt_char_length(at);
         while (is_blank && mt_is_space(mt_utf8_decode(at)))
-            at += mt_utf8_length((unsigned char)*at);
+            at += mt_char_length(at);
         set->letters[key.begin + key.length++] = is_blank ? ' ' : term->is_exact ? c : fold(c);
     }
     set->n_letters += key.length;
@@ -402,7 +402,7 @@ static bool is_blank(const struct mt_terms *terms, uint32_t c)
 static size_t skip_blanks(const struct mt_terms *terms, size_t at)
 {
     while (at < terms->length && is_blank(terms, mt_utf8_decode(terms->text + at)))
-        at += mt_utf8_length((unsigned char)terms->text[at]);
+        at += mt_char_length(terms->text + at);
     return at;
 }
 
@@ -556,7 +556,7 @@ struct mt_term_match mt_terms_find(struct mt_terms *terms, size_t from)
 {
     struct mt_term_match match = {terms->length, terms->length, MT_NO_TERM};
     for (size_t at = skip_blanks(terms, from); at < terms->length && match.term == MT_NO_TERM;
-         at = skip_blanks(terms, at + mt_utf8_length((unsigned char)terms->text[at]))) {
+         at = skip_blanks(terms, at + mt_char_length(terms->text + at))) {
         match_keys(terms, at, true, &match);
         match_keys(terms, at, false, &match);
     }

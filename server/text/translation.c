@@ -206,8 +206,8 @@ static size_t skip_endless(struct pass *pass, const char *text, size_t begin, si
 {
     size_t at = begin;
     while (at < length && is_blank_at(text, at))
-        at += mt_utf8_length((unsigned char)text[at]);
-    for (; at < length && !is_blank_at(text, at); at += mt_utf8_length((unsigned char)text[at]))
+        at += mt_char_length(text + at);
+    for (; at < length && !is_blank_at(text, at); at += mt_char_length(text + at))
         if (writes_no_blanks(mt_utf8_decode(text + at)))
             return begin;
     if (at <= limit)
@@ -377,14 +377,6 @@ static enum mt_status find_sentences(struct pass *pass, struct mt_error *err)
     return status;
 }
 
-static bool has_word(const char *text, struct mt_range range)
-{
-    for (size_t at = range.begin; at < range.end; at += mt_utf8_length((unsigned char)text[at]))
-        if (mt_is_word_char(mt_utf8_decode(text + at)))
-            return true;
-    return false;
-}
-
 static enum mt_status add_sentences(struct pass *pass, struct mt_error *err)
 {
     size_t code_length = pass->translation->code_length;
@@ -393,7 +385,8 @@ static enum mt_status add_sentences(struct pass *pass, struct mt_error *err)
         struct mt_range range = pass->ranges.items[i];
         range.begin += code_length;
         range.end += code_length;
-        if (pass->options->leaves_signs && !has_word(pass->translation->text, range)) {
+        if (pass->options->leaves_signs &&
+            !mt_has_word(pass->translation->text, range.begin, range.end)) {
             pass->translation->has_left = true;
             continue;
         }

@@ -243,7 +243,7 @@ static enum mt_status take_text(struct reader *reader, const char *text, size_t 
     }
     bool is_plain = range.end - range.begin == length;
     for (size_t i = 0, n; i < length && !status; i += n) {
-        n = mt_size_min(mt_utf8_length((unsigned char)text[i]), length - i);
+        n = mt_size_min(mt_char_length(text + i), length - i);
         const struct mt_range own = {range.begin + i, range.begin + i + n};
         status = add_character(reader, text + i, n, is_plain ? own : range);
     }
@@ -307,7 +307,7 @@ static bool has_words(const struct mt_office_token *tokens, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; tokens[i].kind == MT_OFFICE_WORDS && k < tokens[i].bytes.length;
-             k += mt_utf8_length((unsigned char)tokens[i].bytes.bytes[k]))
+             k += mt_char_length(tokens[i].bytes.bytes + k))
             if (!mt_is_space(mt_utf8_decode(tokens[i].bytes.bytes + k)))
                 return true;
     return false;
@@ -537,7 +537,7 @@ static enum mt_status begin_element(struct reader *reader, const struct mt_marku
     element->looks = p->looks.length;
     p->n_looks++;
     p->takes_words = false;
-    mt_text_append(&p->looks, reader->document->bytes + look.begin, look.end - look.begin);
+    mt_document_append(reader->document, look, &p->looks);
     return set_looks(reader);
 }
 

@@ -113,18 +113,13 @@ static enum mt_status add_token(struct reader *reader, enum mt_office_kind kind,
     return MT_OK;
 }
 
-static void append_range(const struct reader *reader, struct mt_range range, struct mt_text *out)
-{
-    mt_text_append(out, reader->document->bytes + range.begin, range.end - range.begin);
-}
-
 /* Appends a piece of the file as it can stand in a paragraph. */
 static void append_xml(struct reader *reader, struct mt_range range, struct mt_text *out)
 {
     const struct paragraph *p = current(reader);
     if (p->run_depth > 0)
-        append_range(reader, p->run, out);
-    append_range(reader, range, out);
+        mt_document_append(reader->document, p->run, out);
+    mt_document_append(reader->document, range, out);
     if (p->run_depth > 0)
         mt_text_appendf(out, "</%sr>", reader->prefix.text);
 }
@@ -196,9 +191,10 @@ static enum mt_status add_code(struct reader *reader, struct mt_range content, s
     token->form = 'w';
     token->range.end = token->outer.end = range.end;
     p->run_first = mt_size_min(p->run_first, p->n - 1);
-    append_range(reader, p->run, &token->bytes);
-    append_range(reader, (struct mt_range){p->whole_tag.begin, all.begin}, &token->bytes);
-    append_range(reader, content, &token->bytes);
+    mt_document_append(reader->document, p->run, &token->bytes);
+    mt_document_append(reader->document, (struct mt_range){p->whole_tag.begin, all.begin},
+                       &token->bytes);
+    mt_document_append(reader->document, content, &token->bytes);
     mt_text_appendf(&token->bytes, "</%st></%sr>", reader->prefix.text, reader->prefix.text);
     return add_gap(reader, (struct mt_range){content.end, end}, content.end, all.end - content.end);
 }
@@ -311,8 +307,8 @@ static enum mt_status end_whole(struct reader *reader, const struct mt_xml_tag *
     if (p->field_change == 'e')
         return end_field(reader, range);
     if (strcmp(p->whole_name, "instrText") == 0 && tag->range.begin > p->whole_tag.end)
-        append_range(reader, (struct mt_range){p->whole_tag.end, tag->range.begin},
-                     &reader->instruction);
+        mt_document_append(reader->document, (struct mt_range){p->whole_tag.end, tag->range.begin},
+                           &reader->instruction);
     if (strcmp(p->whole_name, "noBreakHyphen") == 0)
         return add_words(reader, range, "\u2011", strlen("\u2011"));
     if (p->is_dropped && p->field == NONE)
@@ -323,7 +319,7 @@ static enum mt_status end_whole(struct reader *reader, const struct mt_xml_tag *
     if (is_properties && p->n > 0 && p->tokens[p->n - 1].kind == MT_OFFICE_OPEN) {
         token = &p->tokens[p->n - 1]; /* they stand at its beginning */
         token->range.end = token->outer.end = range.end;
-        append_range(reader, range, &token->bytes);
+        mt_document_append(reader->document, range, &token->bytes);
         return MT_OK;
     }
     enum mt_status status =
@@ -417,7 +413,7 @@ static void end_property(struct reader *reader, const struct mt_xml_tag *tag)
     else if (strcmp(name, "rtl") == 0)
         place(reader, p->is_off ? NO_DIRECTION : DIRECTION);
     else if (strcmp(name, "noProof") != 0)
-        append_range(reader, range, &reader->properties);
+        mt_document_append(reader->document, range, &reader->properties);
 }
 
 static enum mt_status end_properties(struct reader *reader, const struct mt_xml_tag *tag)

@@ -128,21 +128,16 @@ static enum mt_status add_token(struct reader *reader, enum mt_office_kind kind,
     return MT_OK;
 }
 
-static void append_range(const struct reader *reader, struct mt_range range, struct mt_text *out)
-{
-    mt_text_append(out, reader->document->bytes + range.begin, range.end - range.begin);
-}
-
 /* Appends a piece of the file as it can stand in a paragraph: of a run's words, or between runs. */
 static void append_xml(struct reader *reader, struct mt_range range, struct mt_text *out)
 {
     bool is_in_words = reader->words_depth > 0 && reader->run_depth > 0;
     if (reader->run_depth > 0)
-        append_range(reader, reader->run, out);
+        mt_document_append(reader->document, reader->run, out);
     if (is_in_words)
         mt_text_appendf(out, is_drawing(reader) ? "<%st>" : "<%st xml:space=\"preserve\">",
                         reader->prefix.text);
-    append_range(reader, range, out);
+    mt_document_append(reader->document, range, out);
     if (is_in_words)
         mt_text_appendf(out, "</%st>", reader->prefix.text);
     if (reader->run_depth > 0)
@@ -359,7 +354,7 @@ static enum mt_status end_properties(struct reader *reader, const struct mt_xml_
                       reader->whole_tag.end - reader->whole_tag.begin, look);
     if (inner.begin < inner.end) {
         mt_text_append(look, ">", 1);
-        append_range(reader, inner, look);
+        mt_document_append(reader->document, inner, look);
         mt_text_appendf(look, "</%srPr>", reader->prefix.text);
     } else if (look->length > 0) {
         mt_text_append_string(look, "/>");

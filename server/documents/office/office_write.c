@@ -188,8 +188,8 @@ static size_t count_chars(const struct mt_text *xml)
     size_t n = 0;
     mt_text_append(&plain, "", 0);
     mt_xml_unescape(xml->bytes, xml->length, &plain);
-    for (size_t i = 0; i < plain.length; i += mt_utf8_length((unsigned char)plain.bytes[i]))
-        n += mt_utf8_length((unsigned char)plain.bytes[i]) == 4 ? 2 : 1;
+    for (size_t i = 0; i < plain.length; i += mt_char_length(plain.bytes + i))
+        n += mt_char_length(plain.bytes + i) == 4 ? 2 : 1;
     if (plain.status)
         n = SIZE_MAX;
     mt_text_finish(&plain);
@@ -225,7 +225,7 @@ bool mt_office_write_piece(struct mt_document_writing *writing,
         if (text->ends_run)
             mt_text_appendf(out, "</%sr>", text->element_prefix);
         mt_text_append(out, writer.out.bytes, writer.out.length);
-        mt_text_append(out, document->bytes + text->run.begin, text->run.end - text->run.begin);
+        mt_document_append(document, text->run, out);
     }
     free(writer.is_written);
     mt_text_finish(&writer.out);

@@ -151,12 +151,10 @@ static bool take_word(const struct mt_codes_finder *finder, const struct line *l
     size_t end = *at;
     while (end < line->end && !mt_codes_is_blank((unsigned char)finder->text[end]))
         end++;
-    for (; *words; words++)
-        if (strlen(*words) == end - *at && memcmp(*words, finder->text + *at, end - *at) == 0) {
-            *at = mt_codes_skip_blanks(finder, end, line->end);
-            return true;
-        }
-    return false;
+    if (!mt_codes_is_among(words, finder->text + *at, end - *at))
+        return false;
+    *at = mt_codes_skip_blanks(finder, end, line->end);
+    return true;
 }
 
 bool mt_codes_is_command(const struct mt_codes_finder *finder, struct mt_range range)

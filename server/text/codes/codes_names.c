@@ -20,14 +20,6 @@ static size_t name_end(const struct run *run, size_t at)
     return at;
 }
 
-static bool is_among(const char *const *words, const char *bytes, size_t length)
-{
-    for (; *words; words++)
-        if (strlen(*words) == length && strncasecmp(*words, bytes, length) == 0)
-            return true;
-    return false;
-}
-
 /* ---- identifiers ---- */
 
 /* kWh, mAh, dB: a unit behind a number, which translations write alike. */
@@ -37,7 +29,7 @@ static bool is_unit(const char *word, size_t length)
                                         "hPa", "mW",  "kW",  "dB",  "dBA",  "pH",  "eV",
                                         "kV",  "mV",  "mA",  "mL",  "kB",   "kN",  "mJ",
                                         "kBq", "dL",  "kA",  "keV", "kcal", NULL};
-    return is_among(units, word, length);
+    return mt_codes_is_among_any_case(units, word, length);
 }
 
 /* camelCase that begins small: iPhone, macOS, camelCaseName; or with two humps: NullPointerException. In hashes
@@ -184,7 +176,7 @@ static struct labels read_labels(const struct run *run, size_t at)
     while (at < run->end) {
         size_t begin = at;
         while (at < run->end && is_label_at(run, at))
-            at += mt_utf8_length((unsigned char)run->text[at]);
+            at += mt_char_length(run->text + at);
         if (at == begin)
             break;
         count_label(run, (struct mt_range){begin, at}, &labels);
@@ -202,13 +194,13 @@ static bool is_file_or_host(const struct run *run, const struct labels *labels)
     size_t n_first = labels->first.end - labels->first.begin;
     if (labels->n < 2 || labels->n_numbers == labels->n)
         return false;
-    if (is_among(endings, last, n_last) &&
+    if (mt_codes_is_among_any_case(endings, last, n_last) &&
         (n_last > 1 || (n_first > 1 && mt_ascii_is_small(first[0]))))
-        return !is_among(abbreviations, first, n_first);
+        return !mt_codes_is_among_any_case(abbreviations, first, n_first);
     if (labels->n_short == 0 && labels->n_numbers == 0)
-        return !is_among(abbreviations, first, n_first) &&
+        return !mt_codes_is_among_any_case(abbreviations, first, n_first) &&
                (labels->n_capital == 0 || labels->n > 2);
-    return labels->n_numbers == 0 && is_among(domains, last, n_last);
+    return labels->n_numbers == 0 && mt_codes_is_among_any_case(domains, last, n_last);
 }
 
 /* The (2) of report(2).docx. */
@@ -242,8 +234,8 @@ static size_t match_path(const struct run *run)
         bool is_word = n > 2 && (mt_ascii_is_small(run->text[at]) || run->text[run->begin] != '/');
         is_path = n_slashes > 0 ? is_word || is_path
                                 : n_lead == 1 && n > 1 &&
-                                      (is_among(endings, run->text + at, n) ||
-                                       is_among(domains, run->text + at, n) ||
+                                      (mt_codes_is_among_any_case(endings, run->text + at, n) ||
+                                       mt_codes_is_among_any_case(domains, run->text + at, n) ||
                                        strncmp(run->text + at, "git", 3) == 0);
     }
     size_t end = labels.end;
@@ -261,7 +253,7 @@ static size_t match_path(const struct run *run)
     for (size_t n = 1; end < run->end && n; end += n) {
         n = copy_number_length(run, end);
         if (mt_codes_is_one_of(run->text[end], "/?=&%#+_-.~") || is_label_at(run, end))
-            n = mt_utf8_length((unsigned char)run->text[end]);
+            n = mt_char_length(run->text + end);
     }
     return end;
 }
@@ -275,7 +267,7 @@ static size_t match_ampersand(const struct run *run)
     for (;;) {
         size_t begin = at;
         while (at < run->end && mt_codes_is_letter(mt_utf8_decode(run->text + at)))
-            at += mt_utf8_length((unsigned char)run->text[at]);
+            at += mt_char_length(run->text + at);
         if (at == begin)
             return 0;
         if (at >= run->end || run->text[at] != '&')

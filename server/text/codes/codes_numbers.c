@@ -60,11 +60,8 @@ static bool follows(const struct mt_codes_finder *finder, const struct mt_codes_
 static bool is_text(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
                     const char *const *words)
 {
-    size_t n = item->core_end - item->core_begin;
-    for (; *words; words++)
-        if (strlen(*words) == n && memcmp(*words, finder->text + item->core_begin, n) == 0)
-            return true;
-    return false;
+    return mt_codes_is_among(words, finder->text + item->core_begin,
+                             item->core_end - item->core_begin);
 }
 
 bool mt_codes_is_english(const struct mt_codes_finder *finder)

@@ -94,14 +94,8 @@ static bool is_separator(const struct mt_codes_finder *finder, size_t begin, siz
 
 static bool is_emphatic(const struct mt_codes_finder *finder, struct mt_range word)
 {
-    const char *language = finder->options->source_lang;
-    size_t n = word.end - word.begin;
-    if (language && strncmp(language, "en", 2) != 0)
-        return false;
-    for (const char *const *known = emphatic; *known; known++)
-        if (n == strlen(*known) && strncasecmp(*known, finder->text + word.begin, n) == 0)
-            return true;
-    return false;
+    return mt_codes_is_english(finder) &&
+           mt_codes_is_among_any_case(emphatic, finder->text + word.begin, word.end - word.begin);
 }
 
 static bool has_own(const struct mt_codes_finder *finder, size_t begin, size_t end)

@@ -130,6 +130,20 @@ bool mt_codes_is_strange(const struct mt_codes_finder *finder, uint32_t c)
     return (c < 0x80 && c > ' ' && strchr("<>\\^|`=", (int)c)) || mt_codes_is_unread(finder, c);
 }
 
+bool mt_codes_is_among(const char *const *words, const char *bytes, size_t n)
+{
+    while (*words && (strlen(*words) != n || memcmp(*words, bytes, n) != 0))
+        words++;
+    return *words;
+}
+
+bool mt_codes_is_among_any_case(const char *const *words, const char *bytes, size_t n)
+{
+    while (*words && (strlen(*words) != n || strncasecmp(*words, bytes, n) != 0))
+        words++;
+    return *words;
+}
+
 size_t mt_codes_line_end(const struct mt_codes_finder *finder, size_t begin)
 {
     for (; begin < finder->length; begin = mt_codes_next(finder, begin)) {

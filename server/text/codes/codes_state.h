@@ -161,6 +161,10 @@ static inline bool mt_codes_digit_at(const struct mt_codes_finder *finder, size_
     return mt_ascii_is_digit(c);
 }
 
+/* Whether the bytes are one of the words, the last of which is NULL; or one of them in capitals. */
+bool mt_codes_is_among(const char *const *words, const char *bytes, size_t n);
+bool mt_codes_is_among_any_case(const char *const *words, const char *bytes, size_t n);
+
 /* Where the line that text[begin] is in ends. */
 size_t mt_codes_line_end(const struct mt_codes_finder *finder, size_t begin);
 size_t mt_codes_skip_blanks(const struct mt_codes_finder *finder, size_t begin, size_t end);

@@ -11,14 +11,11 @@
 #define MAX_LINK_BYTES 1024
 
 /* Whether the tag's name is on the list, which ends in NULL. */
-static bool is_among(const char *const *names, const struct mt_codes_finder *finder,
-                     const struct mt_open_tag *tag)
+static bool is_named(const struct mt_codes_finder *finder, const struct mt_open_tag *tag,
+                     const char *const *names)
 {
-    size_t n = tag->name_end - tag->name_begin;
-    for (; *names; names++)
-        if (strlen(*names) == n && strncasecmp(*names, finder->text + tag->name_begin, n) == 0)
-            return true;
-    return false;
+    return mt_codes_is_among_any_case(names, finder->text + tag->name_begin,
+                                      tag->name_end - tag->name_begin);
 }
 
 /* ---- open ones ---- */
@@ -145,7 +142,7 @@ static bool is_name(const struct mt_codes_finder *finder, const struct markup_ta
     bool is_numbered = mt_codes_is_digit((unsigned char)first) ||
                        (n > 1 && n < 4 && mt_codes_digit_at(finder, read->tag.name_begin + 1));
     return !read->has_values && !read->is_empty && !read->is_closing && !is_numbered &&
-           (is_alone(finder, read) || !is_among(inlines, finder, &read->tag));
+           (is_alone(finder, read) || !is_named(finder, &read->tag, inlines));
 }
 
 static void close_tag(struct mt_codes_finder *finder, struct mt_open_tags *tags,
@@ -154,7 +151,7 @@ static void close_tag(struct mt_codes_finder *finder, struct mt_open_tags *tags,
     struct mt_open_tag open;
     if (!pop(finder, tags, closing, &open)) {
         mt_codes_claim(finder, MT_CODE_POINT, closing->begin, closing->end);
-    } else if (closing->family == '<' && is_among(verbatim, finder, closing)) {
+    } else if (closing->family == '<' && is_named(finder, closing, verbatim)) {
         mt_codes_claim_over(finder, MT_CODE_WORD, open.begin, closing->end);
     } else {
         size_t close = mt_codes_claim(finder, MT_CODE_POINT, closing->begin, closing->end);
@@ -169,10 +166,10 @@ static size_t take_markup(struct mt_codes_finder *finder, struct mt_open_tags *t
     if (!read_tag(finder, begin, &read))
         return 0;
     struct mt_open_tag *tag = &read.tag;
-    bool is_prose = read.has_attributes && !read.has_values && is_among(inlines, finder, tag);
+    bool is_prose = read.has_attributes && !read.has_values && is_named(finder, tag, inlines);
     if (is_prose || !mt_codes_is_free(finder, tag->begin, tag->end))
         return 0; /* a <b and c> d */
-    if (is_among(blocks, finder, tag)) {
+    if (is_named(finder, tag, blocks)) {
         mt_codes_claim(finder, MT_CODE_EDGE, tag->begin, tag->end);
     } else if (read.is_closing) {
         close_tag(finder, tags, tag);
@@ -229,7 +226,7 @@ static size_t take_bbcode(struct mt_codes_finder *finder, struct mt_open_tags *t
            finder->text[tag.name_end] == '=' && !mt_codes_is_one_of(finder->text[at], "][\n"))
         at++;
     tag.end = at + 1;
-    if (mt_codes_char(finder, at) != ']' || !is_among(bbcodes, finder, &tag) ||
+    if (mt_codes_char(finder, at) != ']' || !is_named(finder, &tag, bbcodes) ||
         !mt_codes_is_free(finder, tag.begin, tag.end) || mt_codes_char(finder, tag.end) == '(')
         return 0;
     struct mt_open_tag open;
@@ -239,7 +236,7 @@ static size_t take_bbcode(struct mt_codes_finder *finder, struct mt_open_tags *t
     }
     bool has_mate = pop(finder, tags, &tag, &open);
     static const char *const kept[] = {"code", "img", "youtube", "noparse", NULL};
-    if (has_mate && is_among(kept, finder, &tag))
+    if (has_mate && is_named(finder, &tag, kept))
         mt_codes_claim_over(finder, MT_CODE_WORD, open.begin, tag.end);
     else if (!has_mate || !mt_codes_claim_pair(finder, (struct mt_range){open.begin, open.end},
                                                (struct mt_range){tag.begin, tag.end}))

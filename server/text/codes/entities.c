@@ -55,7 +55,7 @@ void mt_entities_write(const struct mt_coded_segment *segment, const char *bytes
 {
     const struct entities *entities = segment->own;
     for (size_t at = 0, n; at < length; at += n) {
-        n = mt_utf8_length((unsigned char)bytes[at]);
+        n = mt_char_length(bytes + at);
         const struct entity *entity = find_entity(entities, mt_utf8_decode(bytes + at));
         if (entity)
             mt_text_append(out, entities->names.bytes + entity->name.begin,

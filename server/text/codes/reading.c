@@ -97,7 +97,7 @@ enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *
 {
     UErrorCode code = U_ZERO_ERROR;
     UChar32 c = (UChar32)mt_utf8_decode(text + at);
-    size_t behind = at + mt_utf8_length((unsigned char)text[at]);
+    size_t behind = at + mt_char_length(text + at);
     /* No combining mark has fewer than two bytes. */
     bool may_compose = behind < end && (unsigned char)text[behind] >= 0x80;
     const UNormalizer2 *normalizer = may_compose ? unorm2_getNFCInstance(&code) : NULL;
@@ -106,7 +106,7 @@ enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *
         if (pair < 0)
             break;
         c = pair;
-        behind += mt_utf8_length((unsigned char)text[behind]);
+        behind += mt_char_length(text + behind);
     }
     *n = behind - at;
     return mt_reading_of(tokenizer, (uint32_t)c, as);

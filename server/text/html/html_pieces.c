@@ -132,19 +132,11 @@ bool mt_html_is_left_alone(const struct mt_coded_options *options, const GumboNo
            mt_html_says_no(node) || is_ignored(options, node);
 }
 
-static bool has_words(const char *text)
-{
-    for (; *text; text += mt_utf8_length((unsigned char)*text))
-        if (mt_is_word_char(mt_utf8_decode(text)))
-            return true;
-    return false;
-}
-
 /* In all text, as a reader sees it. */
 static bool holds_words(const GumboNode *node)
 {
     if (is_text(node))
-        return has_words(node->v.text.text);
+        return mt_has_word(node->v.text.text, 0, strlen(node->v.text.text));
     const GumboVector *children = mt_html_children(node);
     for (unsigned i = 0; children && !mt_html_is_raw_text(node) && i < children->length; i++)
         if (holds_words(children->data[i]))

@@ -23,7 +23,7 @@ struct reader {
 
 static void remember_entity(struct reader *reader, const struct mt_html_char *character)
 {
-    bool is_one = mt_utf8_length((unsigned char)*character->bytes) == character->n_bytes;
+    bool is_one = mt_char_length(character->bytes) == character->n_bytes;
     if (is_one)
         reader->status =
             mt_entities_remember(reader->segment, mt_utf8_decode(character->bytes),
@@ -55,7 +55,7 @@ static void append(struct reader *reader, const char *bytes, size_t length)
 static void append_text(struct reader *reader, const char *text)
 {
     for (size_t n; *text; text += n) {
-        n = mt_utf8_length((unsigned char)*text);
+        n = mt_char_length(text);
         append(reader, text, n);
     }
 }
@@ -423,7 +423,7 @@ static bool has_words(const struct mt_coded_segment *segment)
         else if (mt_is_word_char(mt_utf8_decode(words->bytes + at)))
             return true;
         else
-            at += mt_utf8_length((unsigned char)words->bytes[at]);
+            at += mt_char_length(words->bytes + at);
     }
     return false;
 }

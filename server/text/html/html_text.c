@@ -75,11 +75,11 @@ static bool is_in_step(const struct mt_html_walk *walk, size_t at, const char *d
 
 static bool take_entity(struct mt_html_walk *walk, size_t length, struct mt_html_char *out)
 {
-    size_t n_bytes = mt_utf8_length((unsigned char)*walk->decoded);
+    size_t n_bytes = mt_char_length(walk->decoded);
     size_t at = walk->at + length;
     if (!is_in_step(walk, at, walk->decoded + n_bytes) &&
         walk->decoded + n_bytes < walk->decoded_end)
-        n_bytes += mt_utf8_length((unsigned char)walk->decoded[n_bytes]);
+        n_bytes += mt_char_length(walk->decoded + n_bytes);
     if (!is_in_step(walk, at, walk->decoded + n_bytes))
         return false;
     *out = (struct mt_html_char){
@@ -115,7 +115,7 @@ bool mt_html_next_char(struct mt_html_walk *walk, struct mt_html_char *out)
         bool is_line_end = *source == '\r' && *walk->decoded == '\n';
         size_t n = is_line_end && source[1] == '\n' && walk->at + 1 < walk->end
                        ? 2
-                       : mt_utf8_length((unsigned char)*source);
+                       : mt_char_length(source);
         if (!is_line_end && (n > walk->end - walk->at || strncmp(source, walk->decoded, n) != 0))
             return false;
         *out = (struct mt_html_char){.source = {walk->at, walk->at + n},

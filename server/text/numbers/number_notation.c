@@ -23,8 +23,7 @@ enum form { FORM_UNSURE, FORM_AS_IT_IS, FORM_AMOUNT };
 static bool parse(const struct mt_notation_input *input, struct parsed *out)
 {
     *out = (struct parsed){.n = 1};
-    for (size_t at = 0; at < input->length;
-         at += mt_utf8_length((unsigned char)input->number[at])) {
+    for (size_t at = 0; at < input->length; at += mt_char_length(input->number + at)) {
         uint32_t c = mt_utf8_decode(input->number + at);
         int digit = u_charDigitValue((UChar32)c);
         if (digit >= 0 && out->n_digits < MAX_DIGITS) {

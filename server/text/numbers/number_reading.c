@@ -14,11 +14,6 @@
 /* Largest power of ten that words say. */
 #define MAX_POWER 15
 
-static size_t char_length(const char *at)
-{
-    return mt_utf8_length((unsigned char)*at);
-}
-
 static int digit_at(const struct mt_numbers_text *text, size_t at)
 {
     if (at >= text->length)
@@ -29,7 +24,7 @@ static int digit_at(const struct mt_numbers_text *text, size_t at)
 bool mt_has_digits(const char *text, size_t length)
 {
     const struct mt_numbers_text all = {.bytes = text, .length = length};
-    for (size_t at = 0; at < length; at += char_length(text + at))
+    for (size_t at = 0; at < length; at += mt_char_length(text + at))
         if (digit_at(&all, at) >= 0)
             return true;
     return false;
@@ -52,7 +47,7 @@ static void read_digit(struct mt_digit_reader *reader, int digit)
 void mt_digits_read(struct mt_digit_reader *reader, const struct mt_numbers_text *text,
                     struct mt_range range)
 {
-    for (size_t at = range.begin; at < range.end; at += char_length(text->bytes + at)) {
+    for (size_t at = range.begin; at < range.end; at += mt_char_length(text->bytes + at)) {
         int digit = digit_at(text, at);
         if (digit >= 0)
             read_digit(reader, digit);
@@ -114,7 +109,7 @@ static bool is_separator(uint32_t c)
 static size_t digits_end(const struct mt_numbers_text *text, size_t at)
 {
     while (digit_at(text, at) >= 0)
-        at += char_length(text->bytes + at);
+        at += mt_char_length(text->bytes + at);
     return at;
 }
 
@@ -129,7 +124,7 @@ static enum mt_status add_group(struct mt_number_side *side, struct mt_range at,
     mt_digits_read(&reader, side->text, at);
     struct mt_number_group group = {
         .at = at, .number = side->n, .separator = separator, .value = mt_digits_value(&reader, 0)};
-    for (size_t byte = at.begin; byte < at.end; byte += char_length(side->text->bytes + byte)) {
+    for (size_t byte = at.begin; byte < at.end; byte += mt_char_length(side->text->bytes + byte)) {
         group.n_digits++;
         group.exact =
             group.n_digits > MAX_EXACT_DIGITS ? -1 : group.exact * 10 + digit_at(side->text, byte);
@@ -169,7 +164,7 @@ static enum mt_status add_number(struct mt_number_side *side, size_t at, struct 
     while (!status && number.at.end < text->length) {
         size_t separator = number.at.end;
         uint32_t c = mt_utf8_decode(text->bytes + separator);
-        size_t begin = separator + char_length(text->bytes + separator);
+        size_t begin = separator + mt_char_length(text->bytes + separator);
         if (digit_at(text, begin) < 0)
             break;
         size_t end = digits_end(text, begin), n = mt_utf8_count(text->bytes + begin, end - begin);
@@ -281,7 +276,7 @@ size_t mt_number_skip_joints(const struct mt_numbers_text *text, size_t at)
 {
     while (at < text->length &&
            (is_blank(mt_utf8_decode(text->bytes + at)) || mt_utf8_decode(text->bytes + at) == '-'))
-        at += char_length(text->bytes + at);
+        at += mt_char_length(text->bytes + at);
     return at;
 }
 
@@ -405,7 +400,7 @@ enum mt_status mt_numbers_find(struct mt_number_side *side, struct mt_error *err
     const struct mt_numbers_text *text = side->text;
     for (size_t at = 0; at < text->length && !status;) {
         if (digit_at(text, at) < 0) {
-            at += char_length(text->bytes + at);
+            at += mt_char_length(text->bytes + at);
             continue;
         }
         status = add_number(side, at, err);
@@ -443,7 +438,7 @@ static enum mt_status read_numerals(struct mt_number_side *side, size_t *at, str
         if (value < 0 || value > 9 || value != (double)(int)value)
             break;
         read_digit(&reader, (int)value);
-        end += char_length(text->bytes + end);
+        end += mt_char_length(text->bytes + end);
         n++;
     }
     if (n < 2)
@@ -506,7 +501,7 @@ enum mt_status mt_numbers_read_words(struct mt_number_side *side, struct mt_erro
             n_before = now;
             at = mt_size_max(at, begin + words[0].length);
         } else if (at == begin) {
-            at += char_length(text->bytes + at);
+            at += mt_char_length(text->bytes + at);
         }
     }
     return status;

@@ -39,7 +39,7 @@ static bool is_same_amount(const struct amount *a, const struct amount *b)
 static size_t skip_blank(const char *text, size_t length, size_t at)
 {
     return at < length && u_isspace((UChar32)mt_utf8_decode(text + at))
-               ? at + mt_utf8_length((unsigned char)text[at])
+               ? at + mt_char_length(text + at)
                : at;
 }
 
@@ -53,7 +53,7 @@ static size_t skip_blank_back(const char *text, size_t at)
 static size_t separator_at(const char *text, size_t length, size_t at)
 {
     uint32_t c = at < length ? mt_utf8_decode(text + at) : 0;
-    size_t n = c ? mt_utf8_length((unsigned char)text[at]) : 0;
+    size_t n = c ? mt_char_length(text + at) : 0;
     bool is_one = c == '.' || c == ',' || c == '\'' || c == 0x2019 || c == 0xA0 || c == 0x202F;
     return is_one && at + n < length && mt_ascii_is_digit(text[at + n]) ? n : 0;
 }
@@ -91,7 +91,7 @@ static size_t amount_begin(const char *text, size_t length, size_t end)
  * blank. False: none. */
 static bool amount_of_sign(const char *text, size_t length, size_t at, struct amount *out)
 {
-    size_t behind = at + mt_utf8_length((unsigned char)text[at]);
+    size_t behind = at + mt_char_length(text + at);
     size_t starts[] = {behind, amount_begin(text, length, at),
                        amount_begin(text, length, skip_blank_back(text, at)),
                        skip_blank(text, length, behind)};
@@ -118,7 +118,7 @@ static uint32_t sign_in_source(const struct mt_number_signs *pair, const struct 
             has_others = has_others || (found && c != found);
             found = c;
         }
-        at += mt_utf8_length((unsigned char)pair->source[at]);
+        at += mt_char_length(pair->source + at);
     }
     return has_others ? 0 : found;
 }
@@ -134,7 +134,7 @@ static size_t write_currency(const struct mt_number_signs *pair, size_t at, uint
     if (!wanted || is_there)
         return 0;
     mt_text_append_char(out, wanted);
-    return mt_utf8_length((unsigned char)pair->target[at]);
+    return mt_char_length(pair->target + at);
 }
 
 /* ---- ordinals ---- */

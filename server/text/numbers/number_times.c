@@ -57,7 +57,7 @@ static size_t word_length(const struct mt_numbers_text *text, size_t at)
 {
     size_t end = at;
     while (end < text->length && u_isalpha((UChar32)mt_utf8_decode(text->bytes + end)))
-        end += mt_utf8_length((unsigned char)text->bytes[end]);
+        end += mt_char_length(text->bytes + end);
     return end - at;
 }
 
@@ -71,7 +71,7 @@ static size_t next_word(const struct mt_numbers_text *text, size_t at)
             return at;
         if (!u_isUWhiteSpace((UChar32)c) && c != '\'' && c != 0x2019 && c != '-')
             break;
-        at += mt_utf8_length((unsigned char)text->bytes[at]);
+        at += mt_char_length(text->bytes + at);
     }
     return text->length;
 }
@@ -83,7 +83,7 @@ static enum half half_behind_particle(const struct mt_numbers_text *text, struct
     if (at->end == text->length ||
         u_charType((UChar32)mt_utf8_decode(text->bytes + at->end)) != U_OTHER_LETTER)
         return NOT_SAID;
-    next = at->end + mt_utf8_length((unsigned char)text->bytes[at->end]);
+    next = at->end + mt_char_length(text->bytes + at->end);
     enum half half = half_at(text, next, &length);
     if (half)
         at->end = next + length;
@@ -141,7 +141,7 @@ struct times {
 static bool says_afternoon(const struct mt_numbers_text *text)
 {
     uint32_t value;
-    for (size_t at = 0; at < text->length; at += mt_utf8_length((unsigned char)text->bytes[at]))
+    for (size_t at = 0; at < text->length; at += mt_char_length(text->bytes + at))
         if (mt_number_word_at(text, at, MT_NUMBER_AFTERNOON, &value) > 0 ||
             mt_number_word_at(text, at, MT_NUMBER_NIGHT, &value) > 0)
             return true;

@@ -64,11 +64,6 @@ static const struct mt_number_language no_language = {.code = ""};
 #define FNV_OFFSET UINT64_C(14695981039346656037)
 #define FNV_PRIME UINT64_C(1099511628211)
 
-static size_t char_length(const char *at)
-{
-    return mt_utf8_length((unsigned char)*at);
-}
-
 static bool is_joint(uint32_t c)
 {
     return c == '-' || c == '.' || c == 0xAD || (c >= 0x2010 && c <= 0x2011) || c == 0x200B ||
@@ -127,7 +122,7 @@ static void add_word(struct maker *maker, const UChar *units, int32_t n,
     note(maker, code);
     if (U_FAILURE(code))
         return;
-    for (int32_t at = 0; at < length; at += (int32_t)char_length(text + at)) {
+    for (int32_t at = 0; at < length; at += (int32_t)mt_char_length(text + at)) {
         uint32_t c = mt_utf8_decode(text + at);
         if (u_charDigitValue((UChar32)c) >= 0)
             return;
@@ -579,7 +574,7 @@ static size_t find_bare(const struct mt_number_language *language, const char *t
     struct mt_number_word found[MT_MAX_NUMBER_WORDS];
     for (size_t end = at, n_chars = 0; end < length && n_chars < MAX_BARE_CHARS; n_chars++) {
         hash = hash_char(hash, mt_utf8_decode(text + end));
-        end += char_length(text + end);
+        end += mt_char_length(text + end);
         size_t n = find(language, hash, end - at, found);
         if (n == 0)
             continue;
@@ -603,7 +598,7 @@ static size_t find_spaced(const struct mt_number_language *language, const char 
         size_t begin = end;
         while (end < length && is_letter(mt_utf8_decode(text + end))) {
             hash = hash_char(hash, mt_utf8_decode(text + end));
-            end += char_length(text + end);
+            end += mt_char_length(text + end);
             n_chars++;
             bool is_end = end == length || !is_letter(mt_utf8_decode(text + end));
             size_t n = is_end || (!is_whole && n_chars >= MIN_PREFIX_CHARS)
@@ -619,7 +614,7 @@ static size_t find_spaced(const struct mt_number_language *language, const char 
             break;
         size_t joint = end;
         while (end < length && end - joint < 8 && is_joint(mt_utf8_decode(text + end)))
-            end += char_length(text + end);
+            end += mt_char_length(text + end);
         if (end == joint)
             break;
     }
@@ -665,7 +660,7 @@ static size_t find_roman(const char *text, size_t length, size_t at,
     size_t letters = end;
     while (end < length && end - letters < MAX_ENDING_BYTES &&
            u_islower((UChar32)mt_utf8_decode(text + end)))
-        end += char_length(text + end);
+        end += mt_char_length(text + end);
     bool is_whole = end == length || !is_letter(mt_utf8_decode(text + end));
     if (letters == at || !is_whole || value > MAX_ROMAN)
         return 0;

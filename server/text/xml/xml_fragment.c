@@ -116,7 +116,7 @@ static void take_text(struct reader *reader, const struct mt_xml_event *event)
     if (reader->status || reader->ignored_depth > 0)
         return;
     for (size_t at = begin; at < reader->decoded.length && is_blank;
-         at += mt_utf8_length((unsigned char)reader->decoded.bytes[at]))
+         at += mt_char_length(reader->decoded.bytes + at))
         is_blank = mt_is_space(mt_utf8_decode(reader->decoded.bytes + at));
     if (!is_blank && event->depth > 0)
         reader->items[reader->open[event->depth - 1]].has_own_text = true;
@@ -218,8 +218,7 @@ static void add_code(struct reader *reader, enum mt_code_kind kind, size_t begin
 
 static bool is_blank(const struct reader *reader, struct mt_range text)
 {
-    for (size_t at = text.begin; at < text.end;
-         at += mt_utf8_length((unsigned char)reader->decoded.bytes[at]))
+    for (size_t at = text.begin; at < text.end; at += mt_char_length(reader->decoded.bytes + at))
         if (!mt_is_space(mt_utf8_decode(reader->decoded.bytes + at)))
             return false;
     return true;
@@ -240,7 +239,7 @@ static void append_text(struct reader *reader, const struct piece *piece)
 {
     const char *text = reader->decoded.bytes + piece->text.begin;
     size_t length = piece->text.end - piece->text.begin;
-    bool is_one = length > 0 && mt_utf8_length((unsigned char)*text) == length;
+    bool is_one = length > 0 && mt_char_length(text) == length;
     if (piece->is_entity && is_one && !reader->status)
         reader->status = mt_entities_remember(reader->segment, mt_utf8_decode(text),
                                               reader->source + piece->range.begin,
@@ -363,7 +362,7 @@ static void narrow_texts(const struct reader *reader, struct piece *a, struct pi
         z->text.end = before;
     }
     while (a->kind == TEXT && !a->is_entity && a->text.end > a->text.begin) {
-        size_t n = mt_utf8_length((unsigned char)decoded[a->text.begin]);
+        size_t n = mt_char_length(decoded + a->text.begin);
         if (!mt_is_space(mt_utf8_decode(decoded + a->text.begin)))
             break;
         a->range.begin += n;
@@ -378,7 +377,7 @@ static bool is_worth_it(const struct reader *reader, size_t first, size_t end)
     for (size_t i = first; i < end; i++) {
         struct mt_range text = reader->items[i].text;
         for (; reader->items[i].kind == TEXT && text.begin < text.end;
-             text.begin += mt_utf8_length((unsigned char)decoded[text.begin]))
+             text.begin += mt_char_length(decoded + text.begin))
             if (mt_is_word_char(mt_utf8_decode(decoded + text.begin)))
                 return true;
     }
