@@ -202,7 +202,9 @@ static bool are_operands(enum operand left, enum operand right, enum operator_ki
     if (left == NO_OPERAND || right == NO_OPERAND)
         return false;
     if (left == SHORT_NAME || right == SHORT_NAME)
-        return kind >= STRONG_OPERATOR && (left >= NUMBER_OPERAND || right >= NUMBER_OPERAND);
+        return kind >= STRONG_OPERATOR &&
+               (left >= NUMBER_OPERAND || right >= NUMBER_OPERAND ||
+                (left == OPERAND && kind == STRONG_OPERATOR)); /* F = ma */
     return true;
 }
 

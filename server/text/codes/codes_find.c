@@ -181,7 +181,7 @@ static enum mt_status find_terms(struct mt_codes_finder *finder)
 /* ---- prose ---- */
 
 /* Bytes of a word of ASCII letters, of which only the first of each part may be a capital: "don't", "Berlin",
- * "I", "two-year". 0: it is another one. */
+ * "I", "two-year". 0: it is another one, or A-Z. */
 static size_t plain_word(const char *text)
 {
     size_t n = 0;
@@ -192,7 +192,7 @@ static size_t plain_word(const char *text)
         if (n == begin)
             return 0;
         if (text[n] != '\'' && text[n] != '-')
-            return n;
+            return n == 3 && text[1] == '-' ? 0 : n;
         n++;
     }
 }

@@ -436,12 +436,31 @@ static size_t take_round_price(struct mt_codes_finder *finder, size_t i)
     return at > dash && is_price && mt_codes_take(finder, MT_CODE_NUMBER, begin, at);
 }
 
-/* 4.1.2, 10.15.7, 24.12.2024: a section, a version, or a date. Parts of three digits are a number of
- * another language. */
+/* Where (a), (iii) or (12) that text[at] begins with ends, and all that follow it; at: there is none. */
+static size_t clauses_end(const struct mt_codes_finder *finder, size_t at, size_t end)
+{
+    while (at < end && finder->text[at] == '(') {
+        size_t stop = at + 1;
+        while (stop < end && mt_codes_is_one_of(finder->text[stop], "0123456789ivx"))
+            stop++;
+        stop += stop == at + 1 && mt_ascii_is_letter(mt_codes_char(finder, stop));
+        if (stop == at + 1 || stop >= end || finder->text[stop] != ')')
+            break;
+        at = stop + 1;
+    }
+    return at;
+}
+
+/* 4.1.2, 10.15.7, 24.12.2024: a section, a version, or a date; 2.1(b) of a law. Parts of three digits are a
+ * number of another language. */
 static size_t take_section(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
     size_t n_stops = 0, n_digits = 0;
+    size_t number_end = mt_codes_number_end(finder, item->core_begin, item->end);
+    size_t end = clauses_end(finder, number_end, item->end);
+    if (number_end > item->core_begin && end > number_end && end >= item->core_end)
+        return mt_codes_take(finder, MT_CODE_NUMBER, item->core_begin, end);
     for (size_t at = item->core_begin; at < item->core_end; at++) {
         bool is_stop = finder->text[at] == '.';
         if (!is_stop && !mt_codes_digit_at(finder, at))

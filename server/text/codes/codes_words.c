@@ -355,6 +355,17 @@ static bool take_initials(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_WORD, begin, at);
 }
 
+/* A–Z, a-f: one of which a model may take for a word. */
+static bool take_letters(struct mt_codes_finder *finder, size_t i)
+{
+    size_t first = finder->items[i].core_begin, dash = first + 1, end = finder->items[i].core_end;
+    uint32_t c = mt_codes_at(finder, dash);
+    size_t last = dash < end ? mt_codes_next(finder, dash) : end;
+    return last + 1 == end && (c == '-' || c == 0x2013) &&
+           mt_ascii_is_letter(finder->text[first]) && mt_ascii_is_letter(finder->text[last]) &&
+           mt_codes_take(finder, MT_CODE_WORD, first, end);
+}
+
 /* "Run npm install first." Returns how many items it took. */
 static size_t take_command(struct mt_codes_finder *finder, size_t i)
 {
@@ -375,7 +386,7 @@ static void take_items(struct mt_codes_finder *finder)
         if (!n)
             n = mt_codes_take_number(finder, i);
         if (!n)
-            n = take_initials(finder, i);
+            n = take_initials(finder, i) || take_letters(finder, i);
         if (!n)
             n = take_command(finder, i);
         if (n) {
