@@ -1,5 +1,6 @@
 #include "server/text/html/html_reader.h"
 
+#include "base/ascii.h"
 #include "base/size.h"
 #include "server/text/codes/entities.h"
 #include "server/text/html/html_runs.h"
@@ -8,6 +9,9 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of what has an index: CO, km, 100. */
+#define MOST_SYMBOL_BYTES 3
 
 struct reader {
     struct mt_html_pieces pieces;
@@ -216,24 +220,70 @@ static size_t take_word(struct reader *reader, size_t text)
     return n;
 }
 
-/* A note between letters is part of a formula, H<sub>2</sub>O, which is one word with all its notes.
- * Returns the piece behind it, or `first`: it is none. */
+/* Whether the note is the word's that stands in front of it, and says nothing without it: CO<sub>2</sub>,
+ * km<sup>2</sup>, 10<sup>6</sup>, 3<sup>rd</sup>. Not it<sup>2</sup>, which has a footnote. */
+static bool is_index(const struct reader *reader, size_t first)
+{
+    const struct mt_html_piece *items = reader->pieces.items, *text = items + first - 1;
+    size_t mate = items[first].mate, n = 0;
+    if (!mt_html_is_note(&reader->pieces, first) || mate != first + 2 || first <= reader->first ||
+        text->kind != MT_HTML_TEXT)
+        return false;
+    const char *end = reader->pieces.source + text->range.end;
+    while (n < text->range.end - text->range.begin && n <= MOST_SYMBOL_BYTES &&
+           mt_ascii_is_letter_or_digit(end[-(ptrdiff_t)n - 1]))
+        n++;
+    const char *word = end - n;
+    struct mt_html_counts note = mt_html_count(&reader->pieces, first, mate);
+    if (n == 0 || n > MOST_SYMBOL_BYTES)
+        return false;
+    if (strspn(word, "0123456789") >= n)
+        return note.letters > 0 || (n == 2 && memcmp(word, "10", 2) == 0);
+    return note.digits > 0 &&
+           (items[first].tag == GUMBO_TAG_SUB || n == 1 || strcspn(word, "aeiouyAEIOUY") >= n);
+}
+
+/* Where what belongs to the symbol at words[begin] begins: 25 m<sup>2</sup>, E = mc<sup>2</sup>. */
+static size_t with_operand(const struct reader *reader, size_t begin, struct mt_range text)
+{
+    const struct mt_coded_segment *segment = reader->segment;
+    const char *words = segment->words.bytes;
+    size_t limit = segment->n > 0 ? segment->codes[segment->n - 1].at.end : 0, at = begin;
+    bool is_equation = at >= limit + 4 && memcmp(words + at - 3, " = ", 3) == 0;
+    if (mt_ascii_is_digit(words[begin]))
+        return begin;
+    at -= is_equation ? 4 : at > limit && words[at - 1] == ' ';
+    while (at > limit && !is_equation &&
+           (mt_ascii_is_digit(words[at - 1]) || words[at - 1] == '.' || words[at - 1] == ','))
+        at--;
+    size_t n = segment->words.length - at;
+    bool is_one = (is_equation ? mt_ascii_is_letter(words[at]) : mt_ascii_is_digit(words[at])) &&
+                  n <= text.end - text.begin && (at == 0 || words[at - 1] == ' ') &&
+                  memcmp(reader->pieces.source + text.end - n, words + at, n) == 0;
+    return is_one ? at : begin;
+}
+
+/* A note between letters, or at a symbol, is part of a formula, H<sub>2</sub>O, which is one word with all its
+ * notes. Returns the piece behind it, or `first`: it is none. */
 static size_t add_formula(struct reader *reader, size_t first)
 {
     size_t end = reader->end;
     struct mt_html_pieces *pieces = &reader->pieces;
     struct mt_coded_segment *segment = reader->segment;
     size_t behind = pieces->items[first].mate + 1;
-    bool is_between = first > reader->first && behind < end &&
-                      pieces->items[first - 1].kind == MT_HTML_TEXT &&
-                      pieces->items[behind].kind == MT_HTML_TEXT &&
+    bool is_behind = first > reader->first && pieces->items[first - 1].kind == MT_HTML_TEXT;
+    bool is_between = is_behind && behind < end && pieces->items[behind].kind == MT_HTML_TEXT &&
                       !pieces->items[behind].ends.has_blank_before &&
                       mt_is_word_char(pieces->items[behind].ends.first);
     size_t begin =
-        is_between ? find_word(reader, pieces->items[first - 1].range) : segment->words.length;
-    if (begin == segment->words.length)
+        is_behind ? find_word(reader, pieces->items[first - 1].range) : segment->words.length;
+    if (begin == segment->words.length || !(is_between || is_index(reader, first)))
         return first;
-    struct mt_code code = {.kind = MT_CODE_WORD, .at = {begin, 0}, .mate = MT_NO_MATE};
+    begin = with_operand(reader, begin, pieces->items[first - 1].range);
+    struct mt_code code = {.kind = mt_ascii_is_digit(segment->words.bytes[begin]) ? MT_CODE_NUMBER
+                                                                                  : MT_CODE_WORD,
+                           .at = {begin, 0},
+                           .mate = MT_NO_MATE};
     code.bytes.begin = pieces->items[first].range.begin - (segment->words.length - begin);
     for (behind = first; behind < end;) {
         size_t text = pieces->items[behind].mate + 1;
@@ -355,7 +405,8 @@ static bool is_outer(const struct reader *reader, size_t index)
     case MT_HTML_START:
         return !is_paired(reader, index) || piece->is_whole;
     case MT_HTML_END:
-        return !is_paired(reader, index) || reader->pieces.items[piece->mate].is_whole;
+        return !is_paired(reader, index) ||
+               (reader->pieces.items[piece->mate].is_whole && !is_index(reader, piece->mate));
     case MT_HTML_WORD:
         return false;
     default:
@@ -418,7 +469,8 @@ static bool has_words(const struct mt_coded_segment *segment)
         while (code < segment->n && segment->codes[code].at.end <= at)
             code++;
         const struct mt_code *next = code < segment->n ? &segment->codes[code] : NULL;
-        if (next && next->kind == MT_CODE_WORD && next->at.begin <= at)
+        if (next && (next->kind == MT_CODE_WORD || next->kind == MT_CODE_NUMBER) &&
+            next->at.begin <= at)
             at = next->at.end;
         else if (mt_is_word_char(mt_utf8_decode(words->bytes + at)))
             return true;

@@ -26,12 +26,12 @@ static void show_code(const struct mt_coded *coded, const struct mt_coded_segmen
                       const struct mt_code *code, struct mt_text *out)
 {
     static const char signs[] = {
-        [MT_CODE_OPEN] = '+', [MT_CODE_CLOSE] = '-', [MT_CODE_POINT] = '.',
-        [MT_CODE_GAP] = '_',  [MT_CODE_BREAK] = '/', [MT_CODE_WORD] = '=',
+        [MT_CODE_OPEN] = '+',  [MT_CODE_CLOSE] = '-', [MT_CODE_POINT] = '.',  [MT_CODE_GAP] = '_',
+        [MT_CODE_BREAK] = '/', [MT_CODE_WORD] = '=',  [MT_CODE_NUMBER] = '#',
     };
     mt_text_appendf(out, "{%c%.*s", signs[code->kind], (int)(code->bytes.end - code->bytes.begin),
                     coded->source + code->bytes.begin);
-    if (code->kind == MT_CODE_WORD)
+    if (code->kind == MT_CODE_WORD || code->kind == MT_CODE_NUMBER)
         mt_text_appendf(out, "|%.*s", (int)(code->at.end - code->at.begin),
                         segment->words.bytes + code->at.begin);
     mt_text_append_string(out, "}");
@@ -123,11 +123,20 @@ static const struct {
     {"Good.<sup>[1]</sup> Day.<sup>*</sup>", "[Good.{.<sup>[1]</sup>} Day.]<sup>*</sup>"},
     {"a<sup><a href=x>1</a></sup> b<a><sup>2</sup></a> c",
      "[a{.<sup><a href=x>1</a></sup>} b{.<a><sup>2</sup></a>} c]"},
-    {"the 1<sup>st</sup> day", "[the 1{.<sup>st</sup>} day]"},
+    {"the 1<sup>st</sup> day", "[the {#1<sup>st</sup>|1st} day]"},
+    {"in 1999<sup>a</sup> or 12<sup>3</sup>", "[in 1999{.<sup>a</sup>} or 12]<sup>3</sup>"},
+    {"or 10<sup>6</sup> km<sup>2</sup>, 2.5 m<sup>2</sup>.",
+     "[or {#10<sup>6</sup>|106} {=km<sup>2</sup>|km2}, {#2.5 m<sup>2</sup>|2.5 m2}.]"},
+    {"It is E = mc<sup>2</sup>.", "[It is {=E = mc<sup>2</sup>|E = mc2}.]"},
+    {"Do it<sup>2</sup> if x<sup>th</sup> <b>m</b><sup>2</sup>",
+     "[Do it{.<sup>2</sup>} if x{.<sup>th</sup>} {+<b>}m{-</b>}]<sup>2</sup>"},
+    {"<td>Area: 10 m<sup>2</sup></td>", "<td>[Area: {#10 m<sup>2</sup>|10 m2}]</td>"},
+    {"<td>10 m<sup>2</sup></td>", "<td>10 m<sup>2</sup></td>"},
+    {"on May 1<sup>st</sup>", "[on May {#1<sup>st</sup>|1st}]"},
     {"x<sup>the note</sup> y", "[x{+<sup>}the note{-</sup>} y]"},
     {"Some H<sub>2</sub>O, C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>.",
      "[Some {=H<sub>2</sub>O|H2O}, {=C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>|C6H12O6}.]"},
-    {"CO<sub>2</sub> is", "[CO{.<sub>2</sub>} is]"},
+    {"CO<sub>2</sub> is", "[{=CO<sub>2</sub>|CO2} is]"},
     {"<i>it</i>H<sub>2</sub>O", "[{+<i>}it{-</i>}{=H<sub>2</sub>O|H2O}]"},
     {"<i>H</i><sub>2</sub>O is", "[{+<i>}H{-</i>}{.<sub>2</sub>}O is]"},
     /* A list, and a sentence. */
