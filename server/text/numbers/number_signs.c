@@ -17,6 +17,8 @@
 #define MAX_ORDINAL_UNITS 32
 #define MAX_ORDINAL_BYTES 96
 #define MAX_ORDINAL_DIGITS 9
+/* Of 4ème behind the digits. */
+#define MAX_ENDING_BYTES 5
 
 static bool is_currency(uint32_t c)
 {
@@ -177,14 +179,70 @@ static bool is_ordinal_at(const char *text, size_t length, size_t at, uint32_t *
            (at == 0 || is_end(text, length, mt_previous_char(text, at)));
 }
 
-static bool is_in_source(const struct mt_number_signs *pair, uint32_t wanted)
+/* Bytes of a month's name at text[at], as English writes it; 0: none. */
+static size_t month_at(const char *text, size_t length, size_t at)
 {
-    uint32_t number;
+    static const char *const months[] = {
+        "January",   "February", "March",    "April",    "May", "June", "July", "August",
+        "September", "October",  "November", "December", "Jan", "Feb",  "Mar",  "Apr",
+        "Jun",       "Jul",      "Aug",      "Sept",     "Sep", "Oct",  "Nov",  "Dec"};
+    for (size_t i = 0; i < sizeof months / sizeof *months; i++) {
+        size_t n = strlen(months[i]);
+        if (length - at >= n && memcmp(text + at, months[i], n) == 0 &&
+            is_end(text, length, at + n))
+            return n;
+    }
+    return 0;
+}
+
+/* Whether the ordinal text[begin, end) is a day: May 3rd, Dec. 3rd, 3rd May, 3rd of May. */
+static bool is_day(const char *text, size_t length, size_t begin, size_t end)
+{
+    size_t before = begin > 0 ? begin - 1 : 0;
+    before -= before > 0 && text[before - 1] == '.';
+    while (before > 0 && mt_ascii_is_letter(text[before - 1]))
+        before--;
+    if (before + 2 < begin && text[begin - 1] == ' ' && month_at(text, length, before))
+        return true;
+    if (length - end >= 4 && memcmp(text + end, " of ", 4) == 0)
+        end += 3;
+    return end < length && text[end] == ' ' && month_at(text, length, end + 1);
+}
+
+/* Whether the source has the ordinal, and as a day. */
+static bool is_in_source(const struct mt_number_signs *pair, uint32_t wanted, bool *as_day)
+{
+    uint32_t number, digits;
     for (size_t at = 0; at < pair->n_source; at++)
         if (mt_ascii_is_digit(pair->source[at]) &&
-            is_ordinal_at(pair->source, pair->n_source, at, &number) && number == wanted)
+            is_ordinal_at(pair->source, pair->n_source, at, &number) && number == wanted) {
+            size_t end = read_digits(pair->source, pair->n_source, at, &digits) + 2;
+            *as_day = is_day(pair->source, pair->n_source, at, end);
+            return true;
+        }
+    return false;
+}
+
+/* Where days are cardinal numbers but for the first: le 1er mai, le 3 mai. */
+static bool has_cardinal_days(const char *language)
+{
+    static const char *const languages[] = {"fr", "es", "it", "pt", "ca", "ro", "gl"};
+    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
+        if (strncmp(language, languages[i], 2) == 0 && !mt_ascii_is_letter(language[2]))
             return true;
     return false;
+}
+
+/* Bytes of the letters at an ordinal in these languages: 3e, 3er, 4ème, 2º. Not of 3h. */
+static size_t ending_at(const char *text, size_t length, size_t at)
+{
+    size_t end = at;
+    uint32_t first = at < length ? mt_utf8_decode(text + at) : 0;
+    if (first < 0x80 ? !first || !strchr("eirntd", (int)first) : first > 0xFF)
+        return 0;
+    while (is_word_char_at(text, length, end) && end - at < MAX_ENDING_BYTES)
+        end += mt_char_length(text + end);
+    return is_word_char_at(text, length, end) ? 0 : end - at;
 }
 
 /* Bytes of an ordinal at target[at] that is English, or what a model makes of one it cannot spell: "2nd",
@@ -205,8 +263,17 @@ static size_t write_ordinal(const struct mt_number_signs *pair, size_t at, struc
 {
     uint32_t number;
     size_t n = copied_ordinal(pair, at, &number);
-    if (n == 0 || !pair->target_lang || strncmp(pair->target_lang, "en", 2) == 0 ||
-        !is_in_source(pair, number))
+    size_t end = read_digits(pair->target, pair->n_target, at, &number);
+    size_t n_ending = ending_at(pair->target, pair->n_target, end);
+    bool as_day;
+    if (n + n_ending == 0 || !pair->target_lang || strncmp(pair->target_lang, "en", 2) == 0 ||
+        !is_in_source(pair, number, &as_day))
+        return 0;
+    if (as_day && has_cardinal_days(pair->target_lang) && number > 1 && n_ending > 0) {
+        mt_text_append(out, pair->target + at, end - at);
+        return end + n_ending - at;
+    }
+    if (n == 0)
         return 0;
     UErrorCode code = U_ZERO_ERROR;
     UChar units[MAX_ORDINAL_UNITS];

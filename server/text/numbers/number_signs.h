@@ -4,7 +4,7 @@
  *   currency   "It was £3.50." became "C'était 3,50 $.": the sign that the same digits have in the source
  *              is put there
  *   ordinals   "2nd" was copied, or misspelt ("2n."): "2.", "2e", 第2, as CLDR writes the number in the
- *              target language
+ *              target language; a day that is one in English, "May 3rd", is "3 mai" in French
  *
  * Only where that is sure: of the signs beside those digits in the source none is the translation's, and
  * all are the same; the source has the ordinal.

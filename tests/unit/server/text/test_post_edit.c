@@ -151,14 +151,14 @@ static void check_map(const char *target, const size_t *map, const struct mt_tex
                       map[i + 1]);
 }
 
-START_TEST(a_translation_looks_like_its_source)
+static void check(const char *language, const char *source, const char *target,
+                  const char *expected)
 {
-    const char *source = cases[_i].source, *target = cases[_i].target;
     struct mt_range from = {0, strlen(source)}, to = {0, strlen(target)};
     struct mt_text out = {0};
     size_t map[64];
     const struct mt_post_edit_input input = {.tokenizer = tokenizer,
-                                             .target_lang = "de",
+                                             .target_lang = language,
                                              .source = source,
                                              .target = target,
                                              .target_length = to.end,
@@ -166,9 +166,33 @@ START_TEST(a_translation_looks_like_its_source)
                                              .target_sentences = &to,
                                              .n_sentences = 1};
     ck_assert_int_eq(mt_post_edit(&input, map, &out, &err), MT_OK);
-    ck_assert_str_eq(out.bytes, cases[_i].expected);
+    ck_assert_str_eq(out.bytes, expected);
     check_map(target, map, &out);
     mt_text_finish(&out);
+}
+
+START_TEST(a_translation_looks_like_its_source)
+{
+    check("de", cases[_i].source, cases[_i].target, cases[_i].expected);
+}
+END_TEST
+
+static const char *const days[][4] = {
+    {"fr", "On May 3rd I go", "Le 3er mai, je", "Le 3 mai, je"},
+    {"fr", "The 4th of July", "Le 4ème juillet", "Le 4 juillet"},
+    {"fr", "Dec. 21st", "21e décembre", "21 décembre"},
+    {"fr", "5th May, 3h", "5e mai, 3h", "5 mai, 3h"},
+    {"fr", "May 1st", "1er mai", "1er mai"},
+    {"es", "June 5th at 5", "5 de junio a las 5h", "5 de junio a las 5h"},
+    {"fr", "My 30th day", "Mon 30e jour", "Mon 30e jour"},
+    {"fr", "The 4th of them", "Le 4e", "Le 4e"},
+    {"fr", "May is the 5th month", "Mai est le 5e mois", "Mai est le 5e mois"},
+    {"de", "On May 3rd", "Am 3. Mai", "Am 3. Mai"},
+};
+
+START_TEST(days_are_written_as_the_language_does)
+{
+    check(days[_i][0], days[_i][1], days[_i][2], days[_i][3]);
 }
 END_TEST
 
@@ -298,6 +322,8 @@ Suite *suite_post_edit(void)
     tcase_add_unchecked_fixture(tcase, open_tokenizer, close_tokenizer);
     tcase_add_loop_test(tcase, a_translation_looks_like_its_source, 0,
                         sizeof cases / sizeof cases[0]);
+    tcase_add_loop_test(tcase, days_are_written_as_the_language_does, 0,
+                        sizeof days / sizeof *days);
     tcase_add_test(tcase, words_that_were_lost_are_mapped);
     tcase_add_test(tcase, sentences_are_edited_each_and_mapped);
     tcase_add_loop_test(tcase, brackets_around_sentences_are_not_shown, 0,
