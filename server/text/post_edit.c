@@ -20,6 +20,9 @@
 /* Longest acronym that is a text of its own: NASA, HTTP. */
 #define MAX_ACRONYM_LETTERS 4
 
+/* Longest word for "and", with blanks around it. */
+#define MAX_AND_BYTES 8
+
 /* Longest word that is made small, with its NUL. */
 #define MAX_WORD_BYTES 64
 
@@ -341,6 +344,48 @@ static enum mt_status spell_names(struct edit *edit, char **own, struct mt_error
     return MT_OK;
 }
 
+/* Whether one of both texts' words ends before text[end]: its bytes. */
+static size_t word_before(const char *text, size_t end)
+{
+    size_t begin = end;
+    while (begin > 0 && mt_is_word_char(mt_utf8_decode(text + mt_previous_char(text, begin))) &&
+           mt_utf8_decode(text + mt_previous_char(text, begin)) < MT_FIRST_IDEOGRAPH)
+        begin = mt_previous_char(text, begin);
+    return end - begin;
+}
+
+/* A word between blanks, or one character of a script without. */
+static bool is_and(const char *text, size_t length)
+{
+    struct mt_range word = next_word(text, length, 0);
+    bool is_bare = mt_char_length(text) == length && mt_utf8_decode(text) >= MT_FIRST_IDEOGRAPH;
+    return is_bare ||
+           (word.begin == 1 && text[0] == ' ' && word.end == length - 1 && text[length - 1] == ' ');
+}
+
+/* Bytes of the target's "et" at target[at] with its blanks, where the source has "Procter & Gamble" and both
+ * names are on its sides as they are; 0: there is none. */
+static size_t and_between_names(const struct edit *edit, size_t at)
+{
+    const char *source = edit->source, *target = edit->target;
+    size_t n_left = word_before(target, at), from = 0;
+    for (const char *sign;
+         n_left > 0 && (sign = memmem(source + from, edit->n_source - from, " & ", 3));) {
+        size_t end = (size_t)(sign - source);
+        struct mt_range right = next_word(source, edit->n_source, from = end + 3);
+        size_t n_right = right.end - right.begin,
+               n_near = mt_size_min(MAX_AND_BYTES + n_right, edit->n_target - at);
+        const char *found = memmem(target + at, n_near, source + right.begin, n_right);
+        bool are_names = word_before(source, end) == n_left && right.begin == from &&
+                         is_capital(mt_utf8_decode(source + end - n_left)) &&
+                         is_capital(mt_utf8_decode(source + from)) &&
+                         memcmp(source + end - n_left, target + at - n_left, n_left) == 0;
+        if (found > target + at && are_names && is_and(target + at, (size_t)(found - target) - at))
+            return (size_t)(found - target) - at;
+    }
+    return 0;
+}
+
 /* ---- final mark ---- */
 
 static uint32_t last_char(const char *text, size_t length, size_t *begin)
@@ -615,13 +660,18 @@ static enum mt_status write_sentence(struct edit *edit, const UCaseMap *rules,
                                           .n_target = edit->n_target,
                                           .target_lang = edit->target_lang};
     const struct lost_quote lost = find_lost_quote(edit);
+    const bool has_and = memmem(edit->source, edit->n_source, " & ", 3);
     enum mt_status status = MT_OK;
     for (size_t at = 0, n; at < edit->n_target && !status; at += n) {
         if (lost.closing && at == lost.at)
             write_lost_quote(edit, &lost);
         bool is_dropped = edit->map[at] == DROPPED;
         size_t to = edit->out->length;
-        size_t n_sign = is_dropped ? 0 : mt_number_sign_write(&signs, at, edit->out);
+        size_t n_sign = is_dropped || !has_and ? 0 : and_between_names(edit, at);
+        if (n_sign)
+            mt_text_append_string(edit->out, " & ");
+        else if (!is_dropped)
+            n_sign = mt_number_sign_write(&signs, at, edit->out);
         n = n_sign ? n_sign : mt_char_length(edit->target + at);
         for (size_t i = at; i < at + n; i++)
             edit->map[i] = to;

@@ -140,6 +140,15 @@ static const struct {
     {"Wi-Fi: on", "Wi-Fi :", "Wi-Fi: on"},
     {"Name: Tom:", "Name: Tom:", "Name: Tom:"},
     {"He said this", "Er sagte:", "Er sagte:"},
+    /* names with a sign between them */
+    {"Tom & Mary Inc.", "Tom und Mary Inc.", "Tom & Mary Inc."},
+    {"Tom & Tom", "TomとTom", "Tom & Tom"},
+    {"Tom & Mary", "Tom & Mary", "Tom & Mary"},
+    {"Tom & Mary", "Mary und Tom", "Mary und Tom"},
+    {"Tom & Mary", "Tom, der Mary sah", "Tom, der Mary sah"},
+    {"Tom & Mary, Ann & Bob", "Tom et Mary, Ann et Bob", "Tom & Mary, Ann & Bob"},
+    {"red & blue", "red und blue", "red und blue"},
+    {"Tom and Mary", "Tom und Mary", "Tom und Mary"},
 };
 
 static void check_map(const char *target, const size_t *map, const struct mt_text *out)
