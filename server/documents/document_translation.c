@@ -60,6 +60,7 @@ void mt_document_translation_begin_step(struct mt_document_translation *t,
         .terms = step->terms,
         .recall = step->recall,
         .reader = step->reader,
+        .keeps_target = step->reader != NULL,
         .repairs_numbers = step->repairs_numbers,
     };
     t->reading.max_tags = (size_t)step->service->settings->max_html_tags;

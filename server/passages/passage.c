@@ -367,7 +367,7 @@ static enum mt_status render_part(const struct mt_passage *passage, size_t index
     if (part->is_recalled)
         return write_recalled(passage, part, pairs, out, err);
     if (!part->translation)
-        return write_kept(passage, part, true, out, err);
+        return write_kept(passage, part, !part->is_target, out, err);
     if (!part->marked && passage->is_plain && !passage->editor && !passage->repairs_numbers &&
         !pairs)
         return mt_translation_render(part->translation, rank, out, err);

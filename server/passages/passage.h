@@ -37,7 +37,8 @@ struct mt_passage_options {
     struct mt_terms *terms; /* NULL: none */
     const struct mt_recall *recall;      /* NULL: nothing is known; else with protects */
     const struct mt_proofreader *reader; /* borrowed until the passage's end; NULL: none */
-    bool repairs_numbers;                /* number_repair.h; with a reader */
+    bool keeps_target;    /* sentences in the target's language stay; with protects and a reader */
+    bool repairs_numbers; /* number_repair.h; with a reader */
 };
 
 /*

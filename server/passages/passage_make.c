@@ -55,7 +55,7 @@ enum mt_status mt_maker_keep(struct mt_maker *maker, const struct mt_stretch *st
     if (stretch->words.begin == stretch->words.end && stretch->first == stretch->end)
         return MT_OK;
     struct mt_passage_part *last = passage->n > 0 ? &passage->parts[passage->n - 1] : NULL;
-    if (!last || last->translation || last->marked || last->is_recalled ||
+    if (!last || last->translation || last->marked || last->is_recalled || last->is_target ||
         &passage->coded.segments[last->segment] != maker->segment)
         return mt_maker_add_part(maker, stretch, &part, err);
     last->range.end = stretch->words.end;
@@ -647,8 +647,8 @@ static enum mt_status take_segment(struct mt_maker *maker, struct mt_error *err)
         status = list_outer(maker, err);
     struct mt_stretch all = {.words = {0, maker->segment->words.length}, .end = maker->n};
     if (!status)
-        status =
-            options->recall ? mt_maker_recall(maker, &all, err) : mt_maker_take(maker, &all, err);
+        status = options->recall || options->keeps_target ? mt_maker_recall(maker, &all, err)
+                                                          : mt_maker_take(maker, &all, err);
     free(maker->outer);
     free(maker->is_cut);
     maker->outer = NULL;

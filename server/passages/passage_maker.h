@@ -1,6 +1,6 @@
 /*
  * The inside of taking a text apart, shared by passage_make.c (which finds lines, cells and what the
- * model is shown of them) and passage_recall.c (which finds what a translation memory has).
+ * model is shown of them) and passage_recall.c (which finds what a translation memory has, or is translated already).
  */
 #ifndef MT_SERVER_PASSAGES_PASSAGE_MAKER_H
 #define MT_SERVER_PASSAGES_PASSAGE_MAKER_H
@@ -64,7 +64,8 @@ void mt_maker_write_words(struct mt_maker *maker, const char *bytes, size_t leng
 MT_MUST_CHECK enum mt_status mt_maker_take(struct mt_maker *maker, const struct mt_stretch *stretch,
                                            struct mt_error *err);
 
-/* The same, but for what options->recall knows: the stretch as a whole, or sentences of it. */
+/* The same, but for what options->recall knows, the stretch as a whole or sentences of it; and, with
+ * options->keeps_target, for sentences in the target's language. */
 MT_MUST_CHECK enum mt_status
 mt_maker_recall(struct mt_maker *maker, const struct mt_stretch *stretch, struct mt_error *err);
 

@@ -1,6 +1,7 @@
 /*
  * What a translation memory knows of a text: the text as a whole, or sentences of it, which then are
- * parts of their own, while what is between them is translated.
+ * parts of their own, while what is between them is translated. Sentences that are in the target's
+ * language already are such parts, too: a model makes rubbish of them.
  */
 #include "server/passages/passage_maker.h"
 
@@ -60,10 +61,17 @@ static enum mt_status write_known(struct mt_maker *maker,
 
 /* ---- what is known ---- */
 
-static enum mt_status find(struct mt_maker *maker, const struct mt_stretch *stretch, bool is_last,
-                           struct mt_text *out, struct mt_error *err)
+struct known {
+    struct mt_text translation; /* empty: none */
+    bool is_target;             /* the stretch itself */
+};
+
+static enum mt_status ask_recall(struct mt_maker *maker, const struct mt_stretch *stretch,
+                                 bool is_last, struct mt_text *out, struct mt_error *err)
 {
     const struct mt_recall *recall = maker->options->recall;
+    if (!recall)
+        return MT_OK;
     const struct mt_numbered_stretch numbered = numbered_of(maker, stretch);
     struct mt_text text = {0}, known = {0};
     bool has_form = mt_maker_has_words(maker, stretch) && mt_numbered_write(&numbered, NULL, &text);
@@ -77,11 +85,27 @@ static enum mt_status find(struct mt_maker *maker, const struct mt_stretch *stre
     return status;
 }
 
+static enum mt_status find(struct mt_maker *maker, const struct mt_stretch *stretch, bool is_last,
+                           struct known *out, struct mt_error *err)
+{
+    const struct mt_passage_options *options = maker->options;
+    enum mt_status status = ask_recall(maker, stretch, is_last, &out->translation, err);
+    if (status || out->translation.length > 0 || !is_last || !options->keeps_target)
+        return status;
+    return mt_proofread_is_target(options->reader,
+                                  maker->segment->words.bytes + stretch->words.begin,
+                                  stretch->words.end - stretch->words.begin, &out->is_target, err);
+}
+
+static bool is_known(const struct known *known)
+{
+    return known->translation.length > 0 || known->is_target;
+}
+
 /* What is known of `stretch`, which lies within *left: what is before it is taken apart, and *left is
  * what is behind it. Takes what `known` holds. */
 static enum mt_status add_known(struct mt_maker *maker, const struct mt_stretch *stretch,
-                                struct mt_stretch *left, struct mt_text *known,
-                                struct mt_error *err)
+                                struct mt_stretch *left, struct known *known, struct mt_error *err)
 {
     const struct mt_stretch before = {.words = {left->words.begin, stretch->words.begin},
                                       .first = left->first,
@@ -92,9 +116,10 @@ static enum mt_status add_known(struct mt_maker *maker, const struct mt_stretch 
         status = mt_maker_add_part(maker, stretch, &part, err);
     if (status)
         return status;
-    part->is_recalled = true;
-    part->recalled = *known;
-    *known = (struct mt_text){0};
+    part->is_target = known->is_target;
+    part->is_recalled = !known->is_target;
+    part->recalled = known->translation;
+    *known = (struct known){0};
     left->words.begin = stretch->words.end;
     left->first = stretch->end;
     return MT_OK;
@@ -144,17 +169,17 @@ static enum mt_status list_sentences(const struct mt_maker *maker, const struct 
 static enum mt_status recall_sentences(struct mt_maker *maker, const struct mt_ranges *sentences,
                                        struct mt_stretch *left, struct mt_error *err)
 {
-    struct mt_text known = {0};
+    struct known known = {0};
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < sentences->n && !status; i++) {
         const struct mt_stretch sentence = find_sentence(maker, sentences->items[i], left);
         if (!is_apart(maker, &sentence, left))
             continue;
         status = find(maker, &sentence, true, &known, err);
-        if (!status && known.length > 0)
+        if (!status && is_known(&known))
             status = add_known(maker, &sentence, left, &known, err);
     }
-    mt_text_finish(&known);
+    mt_text_finish(&known.translation);
     return status;
 }
 
@@ -164,16 +189,16 @@ enum mt_status mt_maker_recall(struct mt_maker *maker, const struct mt_stretch *
     const struct mt_stretch inner = mt_maker_without_ends(maker, stretch);
     struct mt_stretch left = *stretch;
     struct mt_ranges sentences = {0};
-    struct mt_text known = {0};
+    struct known known = {0};
     enum mt_status status =
         mt_maker_is_whole(maker) ? MT_OK : list_sentences(maker, &inner, &sentences, err);
     if (!status)
         status = find(maker, &inner, sentences.n < 2, &known, err);
-    if (!status && known.length > 0)
+    if (!status && is_known(&known))
         status = add_known(maker, &inner, &left, &known, err);
     else if (!status && sentences.n > 1)
         status = recall_sentences(maker, &sentences, &left, err);
-    mt_text_finish(&known);
+    mt_text_finish(&known.translation);
     mt_ranges_finish(&sentences);
     return status ? status : mt_maker_take(maker, &left, err);
 }

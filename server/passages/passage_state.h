@@ -18,6 +18,7 @@ struct mt_passage_part {
     size_t code, code_end;              /* of the codes in it */
     struct mt_marked *marked;           /* what the model sees; NULL: the words as they are */
     struct mt_translation *translation; /* NULL: nothing to translate, it stays; or: */
+    bool is_target;                     /* a sentence that is in the target's language */
     bool is_recalled;                   /* a translation memory had it */
     struct mt_text recalled;            /* as it is written */
     bool is_traced;

@@ -227,3 +227,22 @@ enum mt_status mt_proofread_language(const struct mt_proofreader *reader,
         *warnings |= 1u << MT_WARNING_SOURCE_LANGUAGE;
     return status;
 }
+
+enum mt_status mt_proofread_is_target(const struct mt_proofreader *reader, const char *text,
+                                      size_t length, bool *out, struct mt_error *err)
+{
+    const struct mt_proofread_pair pair = {.source = text, .n_source = length};
+    struct mt_detect_languages languages = {.codes = {reader->source_lang, reader->target_lang},
+                                            .n = 2};
+    struct mt_detection detection;
+    *out = false;
+    if (reader->source_lang[0] == '\0' || reader->target_lang[0] == '\0' ||
+        length < MT_DETECT_LONG_BYTES || !is_sentence(&pair))
+        return MT_OK;
+    enum mt_status status = mt_detect(text, length, false, &languages, &detection, err);
+    if (!status)
+        *out = detection.is_certain && detection.confidence >= MIN_CONFIDENCE &&
+               mt_language_matches(detection.language, reader->target_lang) &&
+               !mt_language_matches(detection.language, reader->source_lang);
+    return status;
+}

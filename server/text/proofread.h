@@ -18,6 +18,9 @@
  * French and 99 % of the Japanese ones are said to be in another language. tests/bench/proofread
  * prints them.
  *
+ * Of 60,000 English sentences of Tatoeba none is said to be in German, French, Dutch or Swedish already,
+ * and 5 in Danish ("I have hay fever."); of NTREX-128's German, French and Japanese ones 97 % are.
+ *
  * Thread-safety: safe.
  */
 #ifndef MT_SERVER_TEXT_PROOFREAD_H
@@ -66,6 +69,12 @@ MT_MUST_CHECK enum mt_status mt_proofread_numbers(const struct mt_proofreader *r
  * 0.65 times as many; those that stand for syllables or words count as the letters that other scripts
  * have for them. */
 bool mt_proofread_has_other_length(const struct mt_proofread_pair *pair);
+
+/* Whether a sentence, well-formed UTF-8, is certainly in the language that is translated into, and in no
+ * form of the one that is translated from. False where either is not known. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_proofread_is_target(const struct mt_proofreader *reader,
+                                                    const char *text, size_t length, bool *out,
+                                                    struct mt_error *err);
 
 /* *warnings: 1 << MT_WARNING_SOURCE_LANGUAGE and 1 << MT_WARNING_UNTRANSLATED, or'ed. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_proofread_language(const struct mt_proofreader *reader,

@@ -157,6 +157,16 @@ class Files(unittest.TestCase):
         self.assertNotIn("365", fetch(self.daemon, reply))
         self.assertNotIn("warnings", upload(self.daemon, "Hello.", "a.txt").json)
 
+    def test_sentences_in_the_targets_language_stay(self):
+        cue = "1\n00:00:01,000 --> 00:00:03,500\n%s\nWo ist der Bahnhof, und wann fährt der Zug?\n"
+        reply = upload(self.daemon, cue % "Where is the train station?")
+        self.assertEqual((reply.json["texts"], reply.json["translated"]), (2, 1))
+        self.assertEqual(reply.json["left"], [{"reason": "its translation is the text itself", "text": 1}])
+        self.assertEqual(fetch(self.daemon, reply), cue % self.sentence("Where is the train station?"))
+        german = "Das Haus ist alt.\r\nEs kostet 1.500,50 Euro, und niemand will es kaufen.\r\n"
+        reply = upload(self.daemon, german, "house.txt")
+        self.assertEqual((fetch(self.daemon, reply), reply.json["translated"]), (german, 0))
+
     def test_curl_uploads_and_fetches_every_format(self):
         types = {"srt": "application/x-subrip", "vtt": "text/vtt", "html": "text/html",
                  "po": "text/x-gettext-translation", "txt": "text/plain"}

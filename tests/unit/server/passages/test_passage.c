@@ -17,7 +17,8 @@
 
 static struct mt_model *model;
 static struct mt_splitter *splitter;
-static const struct mt_recall *recall; /* NULL: nothing is known */
+static const struct mt_recall *recall;      /* NULL: nothing is known */
+static const struct mt_proofreader *keeper; /* NULL: all is translated, whatever its language */
 
 static void open_all(void)
 {
@@ -109,7 +110,9 @@ static enum mt_status take_apart(struct round *r, const struct sample *sample, s
                                                .traced = &r->traced,
                                                .trace = &r->trace,
                                                .protects = true,
-                                               .recall = recall};
+                                               .recall = recall,
+                                               .reader = keeper,
+                                               .keeps_target = keeper != NULL};
     const struct mt_coded_options reading = {.max_tags = 1000};
     struct mt_coded coded = {0};
     ck_assert_int_eq(sample->read(sample->text, strlen(sample->text), &reading, &coded, err),
@@ -476,6 +479,52 @@ START_TEST(what_is_known_has_its_pieces_and_sentences)
 }
 END_TEST
 
+/* Codes stay in order, and no number is written in another way. expected: as above. */
+static const struct {
+    struct sample sample;
+    const char *expected;
+} in_target[] = {
+    {{"a sentence", " Das Haus kostet 1.500,50 Euro, und niemand will es kaufen.\n", mt_read_plain,
+      MT_SPLIT_ON},
+     " Das Haus kostet 1.500,50 Euro, und niemand will es kaufen.\n"},
+    {{"one of two", "Das Haus ist alt, und niemand wohnt darin. The house is old.", mt_read_plain,
+      MT_SPLIT_ON},
+     "Das Haus ist alt, und niemand wohnt darin. %s"},
+    {{"codes", "<p>The house is old. Das <b>Haus</b> ist gr&uuml;n, {x} wohnt darin.</p>",
+      mt_read_html, MT_SPLIT_ON},
+     "<p>%s Das <b>Haus</b> ist gr&uuml;n, {x} wohnt darin.</p>"},
+    {{"not split", "The house is old, and I like it. „Das Haus ist alt.“", mt_read_plain,
+      MT_SPLIT_OFF},
+     NULL},
+};
+
+START_TEST(what_is_in_the_targets_language_stays)
+{
+    const struct mt_proofreader german = {.source_lang = "en", .target_lang = "de"};
+    const struct sample *sample = &in_target[_i].sample;
+    static struct round r;
+    struct mt_text alone = translate_alone("The house is old.", MT_SPLIT_ON), expected = {0};
+    keeper = &german;
+    make(&r, sample);
+    keeper = NULL;
+    decode(r.passage);
+    ck_assert_uint_eq(mt_passage_n_recalled(r.passage), 0);
+    const char *place = in_target[_i].expected ? strstr(in_target[_i].expected, "%s") : NULL;
+    ck_assert_uint_eq(mt_passage_n_sentences(r.passage), place || !in_target[_i].expected);
+    if (place) {
+        mt_text_append(&expected, in_target[_i].expected, (size_t)(place - in_target[_i].expected));
+        mt_text_append(&expected, alone.bytes, alone.length);
+        mt_text_append_string(&expected, place + 2);
+    } else if (in_target[_i].expected) {
+        mt_text_append_string(&expected, in_target[_i].expected);
+    }
+    if (in_target[_i].expected)
+        expect_same_text(sample, render(&r, 0), expected);
+    mt_text_finish(&alone);
+    end_round(&r);
+}
+END_TEST
+
 Suite *suite_passage(void)
 {
     Suite *suite = suite_create("passage");
@@ -488,6 +537,8 @@ Suite *suite_passage(void)
     tcase_add_loop_test(all, nothing_is_left_of_one_that_is_refused, 0, N_SAMPLES);
     tcase_add_loop_test(all, what_is_known_is_not_translated, 0, N_RECALLED);
     tcase_add_test(all, what_is_known_has_its_pieces_and_sentences);
+    tcase_add_loop_test(all, what_is_in_the_targets_language_stays, 0,
+                        sizeof in_target / sizeof in_target[0]);
     suite_add_tcase(suite, all);
     return suite;
 }

@@ -326,6 +326,35 @@ START_TEST(what_is_in_another_language_or_stays_is_flagged)
 END_TEST
 
 static const struct {
+    const char *source_lang, *target_lang, *text;
+    bool is_target;
+} targets[] = {
+    {"en", "de", "Wo ist der Bahnhof?", true},
+    {"en", "de", "Where is the train station?", false},
+    {"en", "de", "Où est la gare, et quand part le train ?", false},
+    {"en", "fr", "Où est la gare, et quand part le train ?", true},
+    {"en", "ja", "会議は木曜の午後に変更された。", true},
+    {"en", "de", "Bundesministerium der Finanzen", false}, /* names, */
+    {"en", "de", "Hallo!", false},                         /* and little, say nothing */
+    {"de-AT", "de-DE", "Wo ist der Bahnhof?", false},
+    {"", "de", "Wo ist der Bahnhof?", false},
+    {"en", "", "Wo ist der Bahnhof?", false},
+    {"en", "de", "", false},
+};
+
+START_TEST(what_is_in_the_targets_language_is_known)
+{
+    const struct mt_proofreader reader =
+        reader_of(targets[_i].source_lang, targets[_i].target_lang);
+    bool found;
+    ck_assert_int_eq(
+        mt_proofread_is_target(&reader, targets[_i].text, strlen(targets[_i].text), &found, &err),
+        MT_OK);
+    ck_assert_msg(found == targets[_i].is_target, "%s: %d", targets[_i].text, found);
+}
+END_TEST
+
+static const struct {
     const char *source, *target;
     bool is_other;
 } lengths[] = {
@@ -368,6 +397,8 @@ Suite *suite_numbers(void)
                         sizeof notations / sizeof notations[0]);
     tcase_add_loop_test(tests, what_is_in_another_language_or_stays_is_flagged, 0,
                         sizeof languages / sizeof languages[0]);
+    tcase_add_loop_test(tests, what_is_in_the_targets_language_is_known, 0,
+                        sizeof targets / sizeof targets[0]);
     tcase_add_loop_test(tests, letters_that_are_far_more_or_fewer_are_flagged, 0,
                         sizeof lengths / sizeof lengths[0]);
     suite_add_tcase(suite, tests);
