@@ -14,6 +14,7 @@
 #include "server/passages/passage.h"
 #include "server/service/file_names.h"
 #include "server/service/file_store.h"
+#include "server/text/codes/numbered.h"
 #include "server/text/detect.h"
 
 #include <stdlib.h>
@@ -112,6 +113,25 @@ static enum mt_status read_languages(struct mt_file_translation *work,
 
 /* ---- the work ---- */
 
+/* A text that is similar to the one that is being taken apart stands beside its translation. */
+static enum mt_status show_match(void *context, const struct mt_memory_match *match, bool is_used,
+                                 struct mt_error *err)
+{
+    struct mt_file_translation *work = context;
+    struct mt_text source = {0}, target = {0};
+    if (is_used)
+        return MT_OK;
+    mt_numbered_append_words(match->source, strlen(match->source), &source);
+    mt_numbered_append_words(match->target, strlen(match->target), &target);
+    const struct mt_document_match shown = {
+        .percent = match->percent, .origin = match->origin, .source = &source, .target = &target};
+    enum mt_status status = mt_document_add_match(
+        work->document, mt_document_translation_n_made(work->passages), &shown, err);
+    mt_text_finish(&source);
+    mt_text_finish(&target);
+    return status;
+}
+
 /* All words of a file count as one text. */
 static enum mt_status check_size(struct mt_request *request, struct mt_file_translation *work,
                                  struct mt_error *err)
@@ -175,12 +195,14 @@ static enum mt_status begin_step(struct mt_file_translation *work, struct mt_req
         .reader = &work->reader,
         .repairs_numbers = work->fields.repair_numbers,
     };
+    const struct mt_memory_show show = {work, show_match};
     enum mt_status status = describe_decoding(work, request, &options, err);
     if (!status)
         status = mt_proofreader_init(&work->reader, request->service->number_words,
                                      options.source_lang, target_lang, err);
     if (!status && work->languages.route.n == 1)
-        status = mt_memory_use_text(&work->memory, options.source_lang, target_lang, NULL,
+        status = mt_memory_use_text(&work->memory, options.source_lang, target_lang,
+                                    mt_document_has_matches(work->document) ? &show : NULL,
                                     &step.recall, err);
     if (!status && !work->passages)
         status = mt_document_translation_create(work->document, &work->passages, err);
@@ -268,7 +290,7 @@ enum mt_status mt_file_translation_create(struct mt_request *request,
         status = mt_glossary_add_stored(&work->glossary, request, work->fields.glossary_id,
                                         question->source, work->languages.target, err);
     if (!status)
-        status = mt_memory_use_begin(&work->memory, request, &work->fields, false, err);
+        status = mt_memory_use_begin(&work->memory, request, &work->fields, err);
     if (!status && work->languages.route.n > 1)
         status = mt_glossary_pass_on(&work->glossary, &work->passed_on, err);
     if (!status)
@@ -305,8 +327,10 @@ static void count_recalled(struct mt_file_translation *work)
 {
     size_t n = mt_document_translation_n_made(work->passages);
     for (size_t i = work->n_looked; i < n; i++)
-        work->n_recalled +=
-            mt_passage_is_recalled(mt_document_translation_passage(work->passages, i));
+        if (mt_passage_is_recalled(mt_document_translation_passage(work->passages, i))) {
+            mt_document_set_recalled(work->document, i);
+            work->n_recalled++;
+        }
 }
 
 /* Renders the passages whose sentences have ended. The step ends with the last ones. */

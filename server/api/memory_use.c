@@ -47,13 +47,11 @@ static void write_words(struct mt_json_writer *writer, const char *key, const ch
     mt_text_finish(&words);
 }
 
-static enum mt_status show(struct mt_memory_use *use, const struct mt_memory_match *match,
-                           bool is_used, struct mt_error *err)
+enum mt_status mt_memory_show_json(void *context, const struct mt_memory_match *match, bool is_used,
+                                   struct mt_error *err)
 {
-    struct mt_text *out = use->shown;
+    struct mt_text *out = context;
     struct mt_json_writer writer;
-    if (!out)
-        return MT_OK;
     if (out->length > 0)
         mt_text_append(out, ",", 1);
     mt_json_writer_init(&writer, out);
@@ -68,6 +66,12 @@ static enum mt_status show(struct mt_memory_use *use, const struct mt_memory_mat
     mt_json_bool(&writer, is_used);
     mt_json_end_object(&writer);
     return mt_text_check(out, "matches of a text", err);
+}
+
+static enum mt_status show(struct mt_memory_use *use, const struct mt_memory_match *match,
+                           bool is_used, struct mt_error *err)
+{
+    return use->show.match ? use->show.match(use->show.context, match, is_used, err) : MT_OK;
 }
 
 struct finding {
@@ -112,7 +116,7 @@ static enum mt_status find(void *context, const char *text, bool is_last, struct
     enum mt_status status = mt_memories_find(use->memories, &question, text,
                                              use->previous.length > 0 ? use->previous.bytes : "",
                                              take_exact, &finding, err);
-    if (!status && !finding.is_found && is_last && use->shown)
+    if (!status && !finding.is_found && is_last && use->show.match)
         status = find_similar(use, text, err);
     if (finding.is_found || is_last) {
         use->previous.length = 0;
@@ -128,7 +132,7 @@ static enum mt_status find(void *context, const char *text, bool is_last, struct
 /* ---- a request ---- */
 
 enum mt_status mt_memory_use_begin(struct mt_memory_use *use, const struct mt_request *request,
-                                   const struct mt_fields *fields, bool shows, struct mt_error *err)
+                                   const struct mt_fields *fields, struct mt_error *err)
 {
     const char *id = fields->translation_memory_id;
     struct mt_memories *memories = request->service->memories;
@@ -141,7 +145,6 @@ enum mt_status mt_memory_use_begin(struct mt_memory_use *use, const struct mt_re
     use->memories = memories;
     snprintf(use->id, sizeof use->id, "%s", id);
     mt_key_owner(request->access.key, use->owner);
-    use->shows = shows;
     use->least =
         (int)mt_size_max((size_t)fields->translation_memory_threshold, MT_LEAST_SIMILARITY);
     use->recall = (struct mt_recall){.context = use, .find = find};
@@ -176,14 +179,14 @@ static enum mt_status look(struct mt_memory_use *use, const char *source, const 
 }
 
 enum mt_status mt_memory_use_text(struct mt_memory_use *use, const char *source, const char *target,
-                                  struct mt_text *shown, const struct mt_recall **out,
+                                  const struct mt_memory_show *show, const struct mt_recall **out,
                                   struct mt_error *err)
 {
     *out = NULL;
     if (!use->memories)
         return MT_OK;
     enum mt_status status = look(use, source, target, err);
-    use->shown = use->shows ? shown : NULL;
+    use->show = show ? *show : (struct mt_memory_show){0};
     if (!status && use->has_units)
         *out = &use->recall;
     return status;

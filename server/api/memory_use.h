@@ -25,36 +25,47 @@
 struct mt_fields;
 struct mt_word_reader;
 
+/* Shows a match of the text that is being taken apart. is_used: it is in the translation. */
+struct mt_memory_show {
+    void *context;
+    enum mt_status (*match)(
+        void *context, const struct mt_memory_match *match, bool is_used,
+        struct mt_error *err); /* NULL: matches are not shown, and similar texts not looked for */
+};
+
 /* Zero-initialise. */
 struct mt_memory_use {
     struct mt_memories *memories; /* NULL: none are looked into */
     char owner[MT_KEY_OWNER_BYTES], id[MT_MEMORY_ID_BYTES];
     char source[MT_LANGUAGE_BYTES], target[MT_LANGUAGE_BYTES]; /* of the text */
     bool has_units;                                            /* for these languages */
-    bool shows;                                                /* the reply has what is found */
     int least;                                                 /* percent of a similar text */
     struct mt_word_reader *reader;
     struct mt_text previous; /* the text before the next one; empty: it is not known */
-    struct mt_text *shown;   /* of the text; NULL: nothing is to be written */
+    struct mt_memory_show show;
     struct mt_recall recall;
 };
 
-/* shows: the reply has the matches. MT_UNSUPPORTED: a memory is named, and the server keeps none.
+/* MT_UNSUPPORTED: a memory is named, and the server keeps none.
  * MT_NOT_FOUND: it cannot be an id. */
 MT_MUST_CHECK enum mt_status mt_memory_use_begin(struct mt_memory_use *use,
                                                  const struct mt_request *request,
-                                                 const struct mt_fields *fields, bool shows,
+                                                 const struct mt_fields *fields,
                                                  struct mt_error *err);
 void mt_memory_use_finish(struct mt_memory_use *use);
 
 /* For a text from source to target; NULL where neither is known. *out is what its passage is made
- * with; NULL: there is nothing to be found. Matches are appended to *shown, items of an array, until
- * the next one begins. MT_NOT_FOUND: there is no such memory; errors of the database where one is
+ * with; NULL: there is nothing to be found. Matches are shown until the next one begins; show is
+ * copied, and may be NULL. MT_NOT_FOUND: there is no such memory; errors of the database where one is
  * named; MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_memory_use_text(struct mt_memory_use *use, const char *source,
-                                                const char *target, struct mt_text *shown,
+                                                const char *target,
+                                                const struct mt_memory_show *show,
                                                 const struct mt_recall **out, struct mt_error *err);
 
+/* Shows a match in the reply: appends it to the items of an array, a struct mt_text. */
+MT_MUST_CHECK enum mt_status mt_memory_show_json(void *context, const struct mt_memory_match *match,
+                                                 bool is_used, struct mt_error *err);
 /* The array. */
 void mt_memory_use_write(struct mt_json_writer *writer, const struct mt_text *shown);
 

@@ -273,8 +273,7 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
     mt_warnings_init(&state->warnings, &guards, request->service->metrics);
     enum mt_status status = read_request(state, request, err);
     if (!status)
-        status = mt_memory_use_begin(&state->memory, request, &state->params.fields,
-                                     request->reply.dialect != MT_DEEPL, err);
+        status = mt_memory_use_begin(&state->memory, request, &state->params.fields, err);
     if (!status)
         status = find_ways(state, request, err);
     if (!status && state->n_texts > 0)
@@ -394,6 +393,7 @@ static enum mt_status begin_step(struct mt_request *request, struct mt_translate
         .reader = &text->reader,
         .repairs_numbers = params->fields.repair_numbers,
     };
+    const struct mt_memory_show show = {&text->memory, mt_memory_show_json};
     const char *bytes = text->n_steps > 0 ? text->input.bytes : text->bytes;
     size_t length = text->n_steps > 0 ? text->input.length : text->length;
     plain.source_lang = traced.source_lang = source_language(text);
@@ -405,7 +405,8 @@ static enum mt_status begin_step(struct mt_request *request, struct mt_translate
     struct mt_coded coded = {0};
     if (!status && has_memory(state, text))
         status = mt_memory_use_text(&state->memory, plain.source_lang, plain.target_lang,
-                                    &text->memory, &options.recall, err);
+                                    request->reply.dialect == MT_DEEPL ? NULL : &show,
+                                    &options.recall, err);
     if (!status)
         status = mt_translate_params_read_text(params, request, bytes, length, &coded, err);
     if (!status)

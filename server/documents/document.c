@@ -422,8 +422,10 @@ void mt_document_destroy(struct mt_document *document)
 {
     if (!document)
         return;
-    for (size_t i = 0; i < document->n; i++)
+    for (size_t i = 0; i < document->n; i++) {
         mt_text_finish(&document->pieces[i].text);
+        mt_text_finish(&document->pieces[i].matches);
+    }
     free(document->pieces);
     if (document->reader->finish && document->own)
         document->reader->finish(document->own);
@@ -445,6 +447,24 @@ struct mt_document_text mt_document_text(const struct mt_document *document, siz
 {
     const struct mt_text *text = &document->pieces[index].text;
     return (struct mt_document_text){text->bytes, text->length, document->reader->read_text};
+}
+
+bool mt_document_has_matches(const struct mt_document *document)
+{
+    return document->reader->write_match != NULL;
+}
+
+enum mt_status mt_document_add_match(struct mt_document *document, size_t text,
+                                     const struct mt_document_match *match, struct mt_error *err)
+{
+    struct mt_document_piece *piece = &document->pieces[text];
+    document->reader->write_match(document, piece, match, &piece->matches);
+    return mt_text_check(&piece->matches, "similar texts of a file", err);
+}
+
+void mt_document_set_recalled(struct mt_document *document, size_t text)
+{
+    document->pieces[text].is_recalled = true;
 }
 
 /* ---- writing ---- */

@@ -107,6 +107,21 @@ struct mt_document_text {
 size_t mt_document_n_texts(const struct mt_document *document);
 struct mt_document_text mt_document_text(const struct mt_document *document, size_t index);
 
+/* A text like one of the document's, and its translation: a translation memory's. */
+struct mt_document_match {
+    int percent; /* of the words are the same */
+    const char *origin;
+    const struct mt_text *source, *target; /* plain text */
+};
+/* Whether translations stand beside similar ones in files of this format. */
+bool mt_document_has_matches(const struct mt_document *document);
+/* The file has the match beside the text's translation, for a document that has_matches. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_document_add_match(struct mt_document *document, size_t text,
+                                                   const struct mt_document_match *match,
+                                                   struct mt_error *err);
+/* The text's translation is a translation memory's, which the file says where its format can. */
+void mt_document_set_recalled(struct mt_document *document, size_t text);
+
 /* What has become of the texts, and of the file. */
 #define MT_DOCUMENT_LISTED 100
 struct mt_document_report {

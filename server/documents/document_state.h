@@ -17,9 +17,11 @@ struct mt_document_piece {
     struct mt_text text;
     const char *left; /* why it stays as it is, and its text is empty; NULL: it does not. Borrowed
                               as long as the document */
-    struct mt_range range; /* bytes of the file that its translation replaces */
-    size_t first, n;       /* the format's own */
-    size_t line;           /* where it begins */
+    struct mt_range range;  /* bytes of the file that its translation replaces */
+    size_t first, n;        /* the format's own */
+    size_t line;            /* where it begins */
+    struct mt_text matches; /* as the file has them (write_match) */
+    bool is_recalled;       /* its translation is a translation memory's */
 };
 
 /* Makes the format's own of what its pack has put, in a document that has bytes, parts and pieces. What
@@ -56,6 +58,9 @@ struct mt_document_reader {
     /* As write, but a text that is its own translation leaves the file's bytes as they are. */
     bool (*write_around)(struct mt_document_writing *writing, const struct mt_document_piece *piece,
                          const char *translation, size_t length, struct mt_text *out);
+    /* Appends a match of a piece as the file has it, for write to put in. NULL: it has none. */
+    void (*write_match)(const struct mt_document *document, const struct mt_document_piece *piece,
+                        const struct mt_document_match *match, struct mt_text *out);
     bool stands_beside; /* with write_around: but for these, which are written beside their texts */
     /* Changes the whole file that was written of the pieces: those that stand nowhere by themselves are
      * put in. is_translated: one of them differs from its text. NULL: nothing is to be done. */

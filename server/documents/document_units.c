@@ -7,7 +7,12 @@
  *   Qt's .ts        <message><source>Hi</source><translation type="unfinished"/>  -> its content
  *
  * Units that have a translation, are locked (translate="no", approved, final) or belong to others
- * (alt-trans, matches) stay. What is new says that a machine made it, where the format can.
+ * (alt-trans, matches) stay. What is new says that a machine made it, or a translation memory, where
+ * the format can. What a memory has that is similar stands beside it (XLIFF 1.2, 2.5.1 alt-trans; XLIFF
+ * 2.0, 5.1 translation candidates):
+ *
+ *   XLIFF 1.2       <alt-trans match-quality="84%"><source>...</source><target>...</target></alt-trans>
+ *   XLIFF 2.0-2.2   <mtc:matches> of <mtc:match ref="#s1" similarity="84"> at the unit's begin
  */
 #include "base/size.h"
 #include "base/vector.h"
@@ -27,6 +32,10 @@
 
 /* What is written for one translation. */
 struct slot {
+    struct mt_range unit;        /* the tag of XLIFF 2's unit */
+    struct mt_range head;        /* from where the unit's matches go to its first segment that is
+                                    filled in; empty: they go elsewhere */
+    bool has_matches;            /* the unit: they are added to those */
     struct mt_range outer;       /* the tag of XLIFF 2's segment; empty: none */
     struct mt_range between;     /* behind it, before what is filled in */
     struct mt_range indent;      /* of a new element's line; empty: it stands in the same line */
@@ -40,7 +49,8 @@ struct units {
     size_t n, capacity;
     const char *const *dropped, *const *outer_dropped; /* attributes that are written anew */
     const char *added, *outer_added;
-    struct mt_text open, close; /* of a new element */
+    const char *added_recalled; /* as added, to what a translation memory has */
+    struct mt_text open, close; /* of a new element, without the first tag's end */
 };
 
 /* An element that was read: its tag, and its content. */
@@ -59,11 +69,20 @@ struct unit {
     size_t behind;     /* TMX: the last tuv */
 };
 
+/* XLIFF 2's unit, which holds segments. */
+struct whole {
+    size_t depth; /* of its element; 0: none is open */
+    struct mt_range tag;
+    size_t matches_at; /* where matches go */
+    bool has_matches, has_slots;
+};
+
 struct reader {
     struct mt_document *document;
     const struct mt_document_options *options;
     struct units *units;
     struct unit unit;
+    struct whole whole;
     size_t left;          /* depth of the element with all in which stays; 0: none */
     char source_lang[40]; /* TMX */
     bool is_second;       /* XLIFF 2 */
@@ -168,6 +187,28 @@ static bool is_among(const char *value, const char *const *names)
     return false;
 }
 
+/* A segment is filled in with its tag; the first one of a unit brings what is before it along, for matches
+ * stand there. */
+static enum mt_status add_segment(struct reader *reader, const struct element *source,
+                                  struct mt_range range, struct slot *slot)
+{
+    struct whole *whole = &reader->whole;
+    const struct mt_range tag = reader->unit.self.tag;
+    size_t n = reader->units->n;
+    slot->unit = whole->tag;
+    slot->has_matches = whole->has_matches;
+    slot->outer = tag;
+    slot->between = (struct mt_range){tag.end, range.begin};
+    range.begin = tag.begin;
+    if (whole->depth && !whole->has_slots) {
+        slot->head = (struct mt_range){whole->matches_at, tag.begin};
+        range.begin = whole->matches_at;
+    }
+    enum mt_status status = add(reader, source, range, slot, false);
+    whole->has_slots = whole->has_slots || reader->units->n > n;
+    return status;
+}
+
 static enum mt_status end_xliff_unit(struct reader *reader)
 {
     struct unit *unit = &reader->unit;
@@ -183,11 +224,8 @@ static enum mt_status end_xliff_unit(struct reader *reader)
     size_t end = unit->target.end ? unit->target.end : begin;
     if (begin < source->end) /* a target that stands before its source */
         return MT_OK;
-    if (reader->is_second) {
-        slot.outer = unit->self.tag;
-        slot.between = (struct mt_range){unit->self.tag.end, begin};
-        begin = unit->self.tag.begin;
-    }
+    if (reader->is_second)
+        return add_segment(reader, source, (struct mt_range){begin, end}, &slot);
     return add(reader, source, (struct mt_range){begin, end}, &slot, false);
 }
 
@@ -226,6 +264,9 @@ static enum mt_status begin_xliff(void *context, const struct mt_xml_tag *tag, s
         reader->units->added = reader->is_second ? ""
                                                  : " state=\"needs-review-translation\""
                                                    " state-qualifier=\"mt-suggestion\"";
+        reader->units->added_recalled = reader->is_second ? ""
+                                                          : " state=\"needs-review-translation\""
+                                                            " state-qualifier=\"leveraged-tm\"";
         reader->units->outer_dropped = segment_states;
         reader->units->outer_added = " state=\"translated\"";
         return reader->is_second ? check_target(reader, tag, "trgLang") : MT_OK;
@@ -239,6 +280,9 @@ static enum mt_status begin_xliff(void *context, const struct mt_xml_tag *tag, s
         reader->left = tag->depth;
     if (reader->left)
         return MT_OK;
+    if (reader->is_second && strcmp(tag->name, "unit") == 0)
+        reader->whole =
+            (struct whole){.depth = tag->depth, .tag = tag->range, .matches_at = tag->range.end};
     if (!unit->depth && strcmp(tag->name, reader->is_second ? "segment" : "trans-unit") == 0) {
         begin_unit(reader, tag);
         unit->is_locked =
@@ -265,6 +309,18 @@ static void end_child(struct element *element, const struct mt_xml_tag *tag)
     element->end = mt_size_max(element->tag.end, tag->range.end);
 }
 
+static void end_whole(struct whole *whole, const struct mt_xml_tag *tag)
+{
+    bool has_content = tag->range.begin < tag->range.end;
+    if (whole->depth && tag->depth == whole->depth)
+        whole->depth = 0;
+    if (!whole->depth || tag->depth != whole->depth + 1 || strcmp(tag->name, "matches") != 0 ||
+        !has_content)
+        return;
+    whole->matches_at = tag->range.begin;
+    whole->has_matches = true;
+}
+
 static enum mt_status end_xliff(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
 {
     struct reader *reader = context;
@@ -281,6 +337,7 @@ static enum mt_status end_xliff(void *context, const struct mt_xml_tag *tag, str
         status = end_xliff_unit(reader);
         unit->depth = 0;
     }
+    end_whole(&reader->whole, tag);
     return status;
 }
 
@@ -417,8 +474,11 @@ static enum mt_status read_units(struct mt_document *document,
     struct units *units = calloc(1, sizeof *units);
     if (!units)
         return mt_fail_memory(err, sizeof *units, "a file");
-    *units = (struct units){
-        .dropped = no_names, .outer_dropped = no_names, .added = "", .outer_added = ""};
+    *units = (struct units){.dropped = no_names,
+                            .outer_dropped = no_names,
+                            .added = "",
+                            .added_recalled = "",
+                            .outer_added = ""};
     document->own = units;
     struct reader reader = {.document = document, .options = options, .units = units, .err = err};
     return mt_xml_read(document, begin, end, &reader, err);
@@ -431,7 +491,7 @@ static enum mt_status read_xliff(struct mt_document *document,
     if (status)
         return status;
     struct units *units = document->own;
-    mt_text_appendf(&units->open, "<target%s>", units->added);
+    mt_text_append_string(&units->open, "<target");
     mt_text_append_string(&units->close, "</target>");
     return MT_OK;
 }
@@ -447,7 +507,7 @@ static enum mt_status read_tmx(struct mt_document *document,
     if (status)
         return status;
     struct units *units = document->own;
-    mt_text_appendf(&units->open, "<tuv xml:lang=\"%s\"><seg>", options->target_lang);
+    mt_text_appendf(&units->open, "<tuv xml:lang=\"%s\"><seg", options->target_lang);
     mt_text_append_string(&units->close, "</seg></tuv>");
     return MT_OK;
 }
@@ -499,6 +559,87 @@ static void append_close(const struct mt_document *document, const struct slot *
     mt_text_append(out, ">", 1);
 }
 
+/* ---- matches ---- */
+
+#define MATCHES_NAMESPACE " xmlns:mtc=\"urn:oasis:names:tc:xliff:matches:2.0\""
+
+/* Whether a piece belongs to the same unit of XLIFF 2. */
+static bool is_of_unit(const struct mt_document *document, const struct mt_document_piece *piece,
+                       const struct slot *slot)
+{
+    const struct units *units = document->own;
+    return units->slots[piece->first].unit.begin == slot->unit.begin;
+}
+
+/* The matches of all segments of a unit, before the first one. */
+static void append_head(const struct mt_document *document, const struct mt_document_piece *piece,
+                        struct mt_text *out)
+{
+    const struct units *units = document->own;
+    const struct slot *slot = &units->slots[piece->first];
+    const struct mt_document_piece *end = document->pieces + document->n, *last = piece;
+    size_t n_bytes = 0;
+    if (slot->head.end == 0)
+        return;
+    for (; last < end && is_of_unit(document, last, slot); last++)
+        n_bytes += last->matches.length;
+    if (n_bytes > 0 && !slot->has_matches)
+        mt_text_append_string(out, "<mtc:matches" MATCHES_NAMESPACE ">");
+    for (; piece < last; piece++)
+        mt_text_append(out, piece->matches.bytes, piece->matches.length);
+    if (n_bytes > 0 && !slot->has_matches)
+        mt_text_append_string(out, "</mtc:matches>");
+    mt_document_append(document, slot->head, out);
+}
+
+/* What a match of XLIFF 2 is about: the segment, or, where that has no name, its unit. */
+static void append_reference(const struct mt_document *document, const struct slot *slot,
+                             struct mt_text *out)
+{
+    struct mt_range name = mt_xml_find_attribute(document->bytes, slot->outer, "id");
+    mt_text_append_string(out, name.end > 0 ? " ref=\"#" : " ref=\"#u=");
+    if (name.end == 0)
+        name = mt_xml_find_attribute(document->bytes, slot->unit, "id");
+    mt_document_append(document, name, out);
+    mt_text_append(out, "\"", 1);
+}
+
+static void append_pair(const struct mt_document_match *match, struct mt_text *out)
+{
+    mt_text_append_string(out, "<source>");
+    mt_xml_append_words(out, match->source->bytes, match->source->length);
+    mt_text_append_string(out, "</source><target>");
+    mt_xml_append_words(out, match->target->bytes, match->target->length);
+    mt_text_append_string(out, "</target>");
+}
+
+static void write_xliff_match(const struct mt_document *document,
+                              const struct mt_document_piece *piece,
+                              const struct mt_document_match *match, struct mt_text *out)
+{
+    const struct units *units = document->own;
+    const struct slot *slot = &units->slots[piece->first];
+    bool is_second = slot->unit.end > 0;
+    if (is_second) {
+        mt_text_appendf(out, "<mtc:match%s", slot->has_matches ? MATCHES_NAMESPACE : "");
+        append_reference(document, slot, out);
+        mt_text_appendf(out, " similarity=\"%d\"", match->percent);
+    } else {
+        if (slot->indent.end > 0) {
+            mt_text_append_string(out, document->line_end);
+            mt_document_append(document, slot->indent, out);
+        }
+        mt_text_appendf(out, "<alt-trans match-quality=\"%d%%\"", match->percent);
+    }
+    if (match->origin[0] != '\0')
+        mt_xml_append_attribute(out, "origin", match->origin);
+    mt_text_append(out, ">", 1);
+    append_pair(match, out);
+    mt_text_append_string(out, is_second ? "</mtc:match>" : "</alt-trans>");
+}
+
+/* ---- a piece ---- */
+
 static bool write_unit(const struct mt_document *document, const struct mt_document_piece *piece,
                        const char *translation, size_t length, struct mt_text *out)
 {
@@ -508,6 +649,8 @@ static bool write_unit(const struct mt_document *document, const struct mt_docum
     if (!mt_message_is_kept(piece->text.bytes, piece->text.length, translation, length) ||
         !mt_xml_is_content(translation, length, false))
         return false;
+    const char *added = piece->is_recalled ? units->added_recalled : units->added;
+    append_head(document, piece, out);
     if (slot->outer.end > 0)
         append_tag(document, slot->outer, units->outer_dropped, units->outer_added, out);
     mt_document_append(document, slot->between, out);
@@ -516,9 +659,9 @@ static bool write_unit(const struct mt_document *document, const struct mt_docum
         mt_document_append(document, slot->indent, out);
     }
     if (is_new)
-        mt_text_append(out, units->open.bytes, units->open.length);
+        mt_text_appendf(out, "%s%s>", units->open.bytes, added);
     else
-        append_tag(document, slot->tag, units->dropped, units->added, out);
+        append_tag(document, slot->tag, units->dropped, added, out);
     mt_document_append(document, slot->lead, out);
     if (slot->accelerator.mark)
         mt_xml_place_accelerator(&slot->accelerator, translation, length, out);
@@ -529,6 +672,8 @@ static bool write_unit(const struct mt_document *document, const struct mt_docum
         mt_text_append(out, units->close.bytes, units->close.length);
     else
         append_close(document, slot, out);
+    if (slot->unit.end == 0)
+        mt_text_append(out, piece->matches.bytes, piece->matches.length);
     if (units->open.status || units->close.status)
         out->status = MT_MEMORY;
     return true;
@@ -539,6 +684,7 @@ const struct mt_document_reader mt_document_xliff_reader = {
     .read = read_xliff,
     .find_charset = mt_xml_find_encoding,
     .write = write_unit,
+    .write_match = write_xliff_match,
     .finish = finish_units,
 };
 

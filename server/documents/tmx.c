@@ -275,38 +275,6 @@ enum mt_status mt_tmx_read(const char *bytes, size_t length, const char *source_
 
 /* ---- writing ---- */
 
-/* XML has no control characters but three, of which readers make others where they are not written by
- * their numbers: CR in words, and all of them in attributes. */
-static void append_escaped(struct mt_text *out, const char *bytes, size_t length, bool is_attribute)
-{
-    for (size_t at = 0, from = 0; at <= length; at++) {
-        unsigned char c = at < length ? (unsigned char)bytes[at] : 0;
-        bool is_plain = c >= ' ' && !(is_attribute && c == '"');
-        if (at < length && (is_plain || (!is_attribute && (c == '\t' || c == '\n'))))
-            continue;
-        mt_text_append_markup(out, bytes + from, at - from);
-        if (at == length)
-            break;
-        if (c == '"' || c == '\t' || c == '\n' || c == '\r')
-            mt_text_appendf(out, "&#%d;", c);
-        else
-            mt_text_append_char(out, 0xFFFD);
-        from = at + 1;
-    }
-}
-
-static void append_words(struct mt_text *out, const char *bytes, size_t length)
-{
-    append_escaped(out, bytes, length, false);
-}
-
-static void append_attribute(struct mt_text *out, const char *name, const char *value)
-{
-    mt_text_appendf(out, " %s=\"", name);
-    append_escaped(out, value, strlen(value), true);
-    mt_text_append(out, "\"", 1);
-}
-
 static void append_mark(struct mt_text *out, const struct mt_numbered_mark *mark)
 {
     size_t n = mark->number + 1;
@@ -327,11 +295,11 @@ static void append_numbered(struct mt_text *out, const char *text)
             at++;
             continue;
         }
-        append_words(out, text + from, at - from);
+        mt_xml_append_words(out, text + from, at - from);
         append_mark(out, &mark);
         from = at += mark.length;
     }
-    append_words(out, text + from, length - from);
+    mt_xml_append_words(out, text + from, length - from);
 }
 
 void mt_tmx_begin(struct mt_text *out, const char *source_lang)
@@ -342,7 +310,7 @@ void mt_tmx_begin(struct mt_text *out, const char *source_lang)
                           "<header creationtool=\"attentiond\" creationtoolversion=\"" MT_VERSION
                           "\" segtype=\"sentence\" o-tmf=\"attentiond\" adminlang=\"en\" "
                           "datatype=\"plaintext\"");
-    append_attribute(out, "srclang", source_lang);
+    mt_xml_append_attribute(out, "srclang", source_lang);
     mt_text_append_string(out, "/>\n<body>\n");
 }
 
@@ -356,18 +324,18 @@ void mt_tmx_append(struct mt_text *out, const struct mt_tmx_unit *unit)
     mt_text_append_string(out, "<tu>");
     if (unit->context[0] != '\0') {
         mt_text_append_string(out, "<prop type=\"x-context-pre\">");
-        append_words(out, unit->context, strlen(unit->context));
+        mt_xml_append_words(out, unit->context, strlen(unit->context));
         mt_text_append_string(out, "</prop>");
     }
     mt_text_append_string(out, "<tuv");
-    append_attribute(out, "xml:lang", unit->source_lang);
+    mt_xml_append_attribute(out, "xml:lang", unit->source_lang);
     mt_text_append_string(out, "><seg>");
     append_numbered(out, unit->source);
     mt_text_append_string(out, "</seg></tuv><tuv");
-    append_attribute(out, "xml:lang", unit->target_lang);
-    append_attribute(out, "changedate", changed);
+    mt_xml_append_attribute(out, "xml:lang", unit->target_lang);
+    mt_xml_append_attribute(out, "changedate", changed);
     if (unit->origin[0] != '\0')
-        append_attribute(out, "changeid", unit->origin);
+        mt_xml_append_attribute(out, "changeid", unit->origin);
     mt_text_append_string(out, "><seg>");
     append_numbered(out, unit->target);
     mt_text_append_string(out, "</seg></tuv></tu>\n");

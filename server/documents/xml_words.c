@@ -508,3 +508,37 @@ enum mt_status mt_read_android_words(const char *source, size_t length,
     (void)options;
     return read_words(source, length, true, out, err);
 }
+
+/* ---- writing ---- */
+
+/* XML has no control characters but three, of which readers make others where they are not written by
+ * their numbers: CR in words, and all of them in attributes. */
+static void append_escaped(struct mt_text *out, const char *bytes, size_t length, bool is_attribute)
+{
+    for (size_t at = 0, from = 0; at <= length; at++) {
+        unsigned char c = at < length ? (unsigned char)bytes[at] : 0;
+        bool is_plain = c >= ' ' && !(is_attribute && c == '"');
+        if (at < length && (is_plain || (!is_attribute && (c == '\t' || c == '\n'))))
+            continue;
+        mt_text_append_markup(out, bytes + from, at - from);
+        if (at == length)
+            break;
+        if (c == '"' || c == '\t' || c == '\n' || c == '\r')
+            mt_text_appendf(out, "&#%d;", c);
+        else
+            mt_text_append_char(out, 0xFFFD);
+        from = at + 1;
+    }
+}
+
+void mt_xml_append_words(struct mt_text *out, const char *bytes, size_t length)
+{
+    append_escaped(out, bytes, length, false);
+}
+
+void mt_xml_append_attribute(struct mt_text *out, const char *name, const char *value)
+{
+    mt_text_appendf(out, " %s=\"", name);
+    append_escaped(out, value, strlen(value), true);
+    mt_text_append(out, "\"", 1);
+}

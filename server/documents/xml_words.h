@@ -24,4 +24,9 @@ mt_coded_reader mt_read_android_words;
 /* Appends content of XML as plain text; entities that are not XML's own stay. */
 void mt_xml_unescape(const char *xml, size_t length, struct mt_text *out);
 
+/* Append plain text as content, and an attribute with a blank before it. A character that XML cannot have
+ * becomes U+FFFD. */
+void mt_xml_append_words(struct mt_text *out, const char *bytes, size_t length);
+void mt_xml_append_attribute(struct mt_text *out, const char *name, const char *value);
+
 #endif

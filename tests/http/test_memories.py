@@ -1,6 +1,7 @@
 """Translation memories: /v3/translation_memories, TMX in and out, /suggest, and translations that they have."""
 
 import json
+import re
 import sqlite3
 import unittest
 import urllib.parse
@@ -125,6 +126,40 @@ class Memories(Case):
         events = [json.loads(line[5:]) for line in reply.body.decode().split("\n") if line.startswith("data: {")]
         pieces = "".join(event["text"] for event in events if "text" in event)
         self.assertTrue(pieces.endswith(OURS), pieces)
+
+    def test_similar_texts_stand_beside_their_translations_in_xliff(self):
+        daemon = self.start()
+        made(make(daemon, tmx(unit(HOUSE, OURS), unit("The small house is very old &amp; red.", "Das kleine Haus ist sehr alt &amp; rot.", attributes='changeid="Anna"'))))
+        like = "<source>The small house is very old &amp; red.</source><target>Das kleine Haus ist sehr alt &amp; rot.</target>"
+        small = "The small house is very old &amp; grey."
+        first = f"""<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="a" source-language="en" datatype="plaintext"><body>
+  <trans-unit id="1"><source>{HOUSE}</source></trans-unit>
+  <trans-unit id="2">
+    <source>{small}</source>
+    <target state="new"/>
+    <alt-trans><target>x</target></alt-trans>
+  </trans-unit></body></file></xliff>"""
+        reply = upload(daemon, first.encode(), "a.xlf")
+        body = fetch(daemon, reply)
+        self.assertEqual(reply.json["from_memory"], 1)
+        self.assertIn(f'<target state="needs-review-translation" state-qualifier="leveraged-tm">{OURS}</target></trans-unit>', body)
+        self.assertRegex(body, '<target state="needs-review-translation" state-qualifier="mt-suggestion">[^<]+</target>\n'
+                               f'    <alt-trans match-quality="85%" origin="Anna">{like}</alt-trans>\n    <alt-trans><target>x')
+        self.assertNotIn("85%", fetch(daemon, upload(daemon, first.encode(), "a.xlf", {"translation_memory_threshold": "90"})))
+        self.assertNotIn("85%", fetch(daemon, upload(daemon, first.encode(), "a.xlf", {"memory": "false"})))
+        matches = "<matches xmlns='urn:oasis:names:tc:xliff:matches:2.0'><match ref='#b'><source>a</source><target>b</target></match></matches>"
+        segment = f"<segment id='s'><source>{small}</source></segment>"
+        second = f"""<xliff version="2.0" srcLang="en" xmlns="urn:oasis:names:tc:xliff:document:2.0"><file id="f">
+<unit id="u1"><segment id='a'><source>I like it.</source></segment><ignorable><source> </source></ignorable>{segment}</unit>
+<unit id="u2">{matches}<segment><source>{small}</source></segment></unit><unit id="u3"><segment><source>{HOUSE}</source></segment></unit></file></xliff>"""
+        body = fetch(daemon, upload(daemon, second.encode(), "b.xlf"))
+        told = 'similarity="85" origin="Anna">' + like
+        space = 'xmlns:mtc="urn:oasis:names:tc:xliff:matches:2.0"'
+        self.assertIn(f"<unit id=\"u1\"><mtc:matches {space}><mtc:match ref=\"#s\" {told}</mtc:match></mtc:matches><segment id='a' state=\"translated\">", body)
+        self.assertIn(f"{matches[:-10]}<mtc:match {space} ref=\"#u=u2\" {told}</mtc:match></matches><segment state=\"translated\">", body)
+        self.assertIn('<unit id="u3"><segment state="translated">', body)
+        without = re.sub("<mtc:matches.*?</mtc:matches>|<mtc:match .*?</mtc:match>|<target>(?!b).*?</target>", "", body)
+        self.assertEqual(without.replace(' state="translated"', ""), second.replace('srcLang="en"', 'srcLang="en"').replace('document:2.0"><file', 'document:2.0" trgLang="de"><file'))
 
     def test_files_have_it_by_themselves(self):
         daemon = self.start()
