@@ -110,9 +110,9 @@ static bool is_integer(Oid type, const char *text)
 
 static bool send_rows(const struct session *session, const PGresult *result)
 {
-    struct mt_value values[MT_MESSAGE_MAX_VALUES];
+    struct mt_value values[MT_DATABASE_MAX_VALUES];
     int n = PQnfields(result);
-    if (n > MT_MESSAGE_MAX_VALUES)
+    if (n > MT_DATABASE_MAX_VALUES)
         return send_failure(session, MT_IO, true, "a row has too many columns");
     for (int row = 0; row < PQntuples(result); row++) {
         struct mt_text out;
@@ -190,8 +190,8 @@ static bool carry_out(const struct session *session, const char *sql,
                       const struct mt_message_values *values)
 {
     enum { BIGINT = 20, TEXT = 25 };
-    const char *texts[MT_MESSAGE_MAX_VALUES];
-    Oid types[MT_MESSAGE_MAX_VALUES];
+    const char *texts[MT_DATABASE_MAX_VALUES];
+    Oid types[MT_DATABASE_MAX_VALUES];
     for (size_t i = 0; i < values->n; i++) {
         enum mt_value_type type = values->values[i].type;
         texts[i] = type == MT_VALUE_NULL ? NULL : values->values[i].text;

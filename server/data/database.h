@@ -88,7 +88,11 @@ MT_MUST_CHECK enum mt_status mt_database_read(struct mt_database *database, mt_d
 typedef enum mt_status mt_database_row(void *context, const struct mt_value *columns,
                                        struct mt_error *err);
 
-/* In work, which must fail when a statement does. row may be NULL; n_changed, which may be NULL too, becomes the number of rows written. */
+/* Most values of one statement, and columns of a row. */
+#define MT_DATABASE_MAX_VALUES 960
+
+/* In work, which must fail when a statement does. row may be NULL; n_changed, which may be NULL too,
+ * becomes the number of rows written. */
 MT_MUST_CHECK enum mt_status mt_database_run(struct mt_connection *connection, const char *sql,
                                              const struct mt_value *values, size_t n_values,
                                              mt_database_row *row, void *context, size_t *n_changed,

@@ -28,6 +28,8 @@
  * because a translation memory's keys are written in any order. */
 #define WRITER_CACHE "PRAGMA cache_size = -32768"
 #define READER_CACHE "PRAGMA cache_size = -16384"
+/* What undoes one statement of many rows is in memory: the daemon may open no other file. */
+#define NO_FILES "PRAGMA temp_store = MEMORY"
 #define BEGIN_WRITING "BEGIN IMMEDIATE"
 #define BEGIN_READING "BEGIN"
 /* What others wrote is nobody's business but the daemon's. */
@@ -37,6 +39,9 @@
 struct statement {
     char *sql;
     sqlite3_stmt *prepared;
+    int *
+        places; /* which value, from 1 on, each of the places takes: SQLite looks for a name in the list of
+                    all */
 };
 
 struct link {
@@ -97,20 +102,32 @@ static enum mt_status fail(struct link *link, int code, struct mt_error *err)
 
 /* ---- statements ---- */
 
-static int bind(sqlite3_stmt *statement, const struct mt_value *values, size_t n_values)
+static int bind(const struct statement *statement, const struct mt_value *values, size_t n_values)
 {
-    int code = SQLITE_OK;
-    char name[24];
-    for (size_t i = 0; i < n_values && code == SQLITE_OK; i++) {
-        snprintf(name, sizeof name, "$%zu", i + 1);
-        int place = sqlite3_bind_parameter_index(statement, name);
-        if (values[i].type == MT_VALUE_INTEGER)
-            code = sqlite3_bind_int64(statement, place, values[i].integer);
-        else if (values[i].type == MT_VALUE_TEXT)
-            code = sqlite3_bind_text64(statement, place, values[i].text, values[i].length,
+    int code = SQLITE_OK, n_places = sqlite3_bind_parameter_count(statement->prepared);
+    for (int place = 1; place <= n_places && code == SQLITE_OK; place++) {
+        int number = statement->places[place - 1];
+        if (number < 1 || (size_t)number > n_values)
+            continue;
+        const struct mt_value *value = &values[number - 1];
+        if (value->type == MT_VALUE_INTEGER)
+            code = sqlite3_bind_int64(statement->prepared, place, value->integer);
+        else if (value->type == MT_VALUE_TEXT)
+            code = sqlite3_bind_text64(statement->prepared, place, value->text, value->length,
                                        SQLITE_STATIC, SQLITE_UTF8);
     }
     return code;
+}
+
+static int *list_places(sqlite3_stmt *prepared)
+{
+    int n = sqlite3_bind_parameter_count(prepared);
+    int *places = calloc((size_t)n + 1, sizeof *places);
+    for (int i = 0; i < n && places; i++) {
+        const char *name = sqlite3_bind_parameter_name(prepared, i + 1);
+        places[i] = name ? atoi(name + 1) : 0;
+    }
+    return places;
 }
 
 static enum mt_status give_row(sqlite3_stmt *statement, mt_database_row *row, void *context,
@@ -159,6 +176,7 @@ static struct statement *find_statement(struct link *link, const char *sql)
 static void drop_statement(struct statement *statement)
 {
     sqlite3_finalize(statement->prepared);
+    free(statement->places);
     free(statement->sql);
     *statement = (struct statement){0};
 }
@@ -186,6 +204,8 @@ static struct statement *make_statement(struct link *link, const char *sql, int 
         *code = prepare_in_key_order(link, sql, &statement->prepared);
     else
         *code = sqlite3_prepare_v2(link->handle, sql, -1, &statement->prepared, NULL);
+    if (*code == SQLITE_OK && !(statement->places = list_places(statement->prepared)))
+        *code = SQLITE_NOMEM;
     if (*code == SQLITE_OK)
         return statement;
     drop_statement(statement);
@@ -204,7 +224,7 @@ static enum mt_status run(struct mt_connection *connection, const char *sql,
         statement = make_statement(link, sql, &code);
     if (!statement)
         return fail(link, code, err);
-    code = bind(statement->prepared, values, n_values);
+    code = bind(statement, values, n_values);
     if (code == SQLITE_OK)
         code = step_all(statement->prepared, row, context, &status, err);
     if (!status && code != SQLITE_OK)
@@ -267,7 +287,7 @@ static enum mt_status bring_up(struct link *link, struct mt_error *err)
 static enum mt_status configure(struct sqlite *database, struct mt_error *err)
 {
     static const char *const pragmas[] = {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL",
-                                          "PRAGMA foreign_keys = ON", WRITER_CACHE};
+                                          "PRAGMA foreign_keys = ON", NO_FILES, WRITER_CACHE};
     struct link *link = &database->writer.link;
     char limit[64];
     sqlite3_busy_timeout(link->handle, BUSY_MS);

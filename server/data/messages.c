@@ -152,7 +152,7 @@ static void take_value(struct mt_flat *flat, struct mt_value *out)
 
 static void take_values(struct mt_flat *flat, struct mt_message_values *out)
 {
-    out->n = mt_flat_number(flat, MT_MESSAGE_MAX_VALUES);
+    out->n = mt_flat_number(flat, MT_DATABASE_MAX_VALUES);
     for (size_t i = 0; i < out->n && !flat->is_broken; i++)
         take_value(flat, &out->values[i]);
 }

@@ -17,7 +17,6 @@
 
 /* Most bytes of a statement with its values, and of a row: three times what a glossary may have. */
 #define MT_MESSAGE_MAX_BYTES ((size_t)32 << 20)
-#define MT_MESSAGE_MAX_VALUES 64
 
 enum mt_message_kind {
     MT_MESSAGE_READY,
@@ -52,7 +51,7 @@ MT_MUST_CHECK enum mt_status mt_message_send(int fd, int64_t deadline_ms, enum m
 
 struct mt_message_values {
     /* Integers have their decimal digits as text, too. */
-    struct mt_value values[MT_MESSAGE_MAX_VALUES];
+    struct mt_value values[MT_DATABASE_MAX_VALUES];
     size_t n;
 };
 

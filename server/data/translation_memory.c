@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "base/size.h"
 #include "base/text.h"
 #include "base/vector.h"
 #include "server/data/database.h"
@@ -151,6 +152,22 @@ struct count {
     size_t n_units;
 };
 
+/* Units that are looked for by one statement, and rows that one writes. A statement that comes again as it was
+ * need not be made ready again. */
+#define BATCH 64
+#define UNIT_ROWS 16
+#define KEY_ROWS 64
+#define KEY_VALUES 4 /* beside the memory */
+
+/* Units that are put in together, of a batch. A number is a unit's in the memory. */
+struct batch {
+    const struct mt_memory_unit *units;
+    size_t n;
+    int64_t hashes[BATCH], known[BATCH]; /* 0: it is new */
+    const struct mt_memory_unit *added[BATCH];
+    size_t n_added; /* their numbers follow the memory's last */
+};
+
 struct putting {
     struct mt_memories *memories;
     const char *owner, *id;
@@ -161,6 +178,7 @@ struct putting {
     int64_t now_ms;
     struct count *counts;
     size_t n_counts, counts_capacity;
+    struct batch batch;
 };
 
 static enum mt_status begin_putting(struct mt_connection *connection, struct putting *putting,
@@ -182,33 +200,6 @@ static enum mt_status begin_putting(struct mt_connection *connection, struct put
                         connection,
                         "SELECT COALESCE(SUM(n_units), 0) FROM memory_targets WHERE memory = $1",
                         &memory, 1, take_integer, &putting->n_units, NULL, err);
-}
-
-static enum mt_status put_keys(struct mt_connection *connection, const struct putting *putting,
-                               const char *source, struct mt_error *err)
-{
-    struct mt_memory_words words;
-    struct mt_value values[MT_MAX_MEMORY_KEYS + 4];
-    struct mt_text sql = {0};
-    enum mt_status status =
-        mt_memory_words_read(putting->reader, source, strlen(source), &words, err);
-    if (status || words.n_keys == 0)
-        return status;
-    values[0] = mt_value_integer(putting->memory);
-    values[1] = mt_value_integer((int64_t)words.n);
-    values[2] = mt_value_integer(putting->last);
-    values[3] = mt_value_integer((int64_t)words.signature);
-    mt_text_append_string(&sql,
-                          "INSERT INTO unit_keys (memory, n_words, unit, signature, key) VALUES ");
-    for (size_t i = 0; i < words.n_keys; i++) {
-        values[4 + i] = mt_value_integer((int64_t)words.keys[i]);
-        mt_text_appendf(&sql, "%s($1, $2, $3, $4, $%zu)", i > 0 ? ", " : "", i + 5);
-    }
-    status = mt_text_check(&sql, "a statement", err);
-    if (!status)
-        status = run(connection, sql.bytes, values, words.n_keys + 4, NULL, err);
-    mt_text_finish(&sql);
-    return status;
 }
 
 static enum mt_status count_unit(struct putting *putting, const char *target, struct mt_error *err)
@@ -243,58 +234,234 @@ static enum mt_status write_count(struct mt_connection *connection, const struct
     return status;
 }
 
-static enum mt_status put_unit(struct mt_connection *connection, struct putting *putting,
-                               const struct mt_memory_unit *unit, struct mt_error *err)
+/* ---- a batch ---- */
+
+/* A statement with a row for each of many things: its values, and its words. */
+struct rows {
+    struct mt_text sql;
+    struct mt_value values[MT_DATABASE_MAX_VALUES];
+    size_t n;
+};
+
+static void begin_rows(struct rows *rows, const char *sql, const struct mt_value *first)
 {
-    int64_t known = 0;
-    struct mt_value values[] = {
-        mt_value_integer(putting->memory),
-        mt_value_text(unit->target_lang),
-        mt_value_integer(mt_memory_hash(unit->source)),
-        mt_value_text(unit->source),
-        mt_value_text(unit->target),
-        mt_value_text(unit->context),
-        mt_value_text(unit->origin),
-        mt_value_integer(unit->changed_ms ? unit->changed_ms : putting->now_ms),
-        {.type = MT_VALUE_NULL},
-    };
-    enum mt_status status =
-        mt_database_run(connection,
-                        "SELECT number FROM units WHERE hash = $3 AND memory = $1 AND target = $2 "
-                        "AND source_text = $4 AND target_text = $5 AND context = $6",
-                        values, 6, take_integer, &known, NULL, err);
-    if (status)
-        return status;
-    values[8] = mt_value_integer(known > 0 ? known : ++putting->last);
-    if (known > 0) {
-        const struct mt_value changes[] = {values[0], values[8], values[6], values[7]};
-        return run(connection,
-                   "UPDATE units SET origin = $3, changed_ms = $4 WHERE memory = $1 AND number = "
-                   "$2",
-                   changes, 4, NULL, err);
-    }
-    status = run(connection,
-                 "INSERT INTO units (memory, target, hash, source_text, target_text, context, "
-                 "origin, changed_ms, number) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-                 values, 9, NULL, err);
-    if (!status)
-        status = put_keys(connection, putting, unit->source, err);
-    return status ? status : count_unit(putting, unit->target_lang, err);
+    rows->sql.length = 0;
+    mt_text_append_string(&rows->sql, sql);
+    rows->values[0] = *first;
+    rows->n = 1;
 }
 
-static enum mt_status put(struct mt_connection *connection, void *context, struct mt_error *err)
+/* Appends "($1, $5, $6)": the first value, and others behind those that are there. */
+static void add_row(struct rows *rows, const struct mt_value *values, size_t n)
 {
-    struct putting *putting = context;
+    mt_text_append_string(&rows->sql, rows->n > 1 ? ", ($1" : "($1");
+    for (size_t i = 0; i < n; i++) {
+        rows->values[rows->n++] = values[i];
+        mt_text_appendf(&rows->sql, ", $%zu", rows->n);
+    }
+    mt_text_append(&rows->sql, ")", 1);
+}
+
+static enum mt_status run_rows(struct mt_connection *connection, struct rows *rows,
+                               mt_database_row *row, void *context, struct mt_error *err)
+{
+    enum mt_status status = mt_text_check(&rows->sql, "a statement", err);
+    return status ? status
+                  : mt_database_run(connection, rows->sql.bytes, rows->values, rows->n, row,
+                                    context, NULL, err);
+}
+
+static bool is_same_unit(const struct mt_memory_unit *a, const struct mt_memory_unit *b)
+{
+    return strcmp(a->target_lang, b->target_lang) == 0 && strcmp(a->source, b->source) == 0 &&
+           strcmp(a->target, b->target) == 0 && strcmp(a->context, b->context) == 0;
+}
+
+static enum mt_status take_known(void *context, const struct mt_value *columns,
+                                 struct mt_error *err)
+{
+    struct batch *batch = context;
+    const struct mt_memory_unit there = {.target_lang = columns[2].text,
+                                         .source = columns[3].text,
+                                         .target = columns[4].text,
+                                         .context = columns[5].text};
+    for (size_t i = 0; i < batch->n; i++)
+        if (batch->hashes[i] == columns[1].integer && is_same_unit(&there, &batch->units[i]))
+            batch->known[i] = columns[0].integer;
+    return MT_OK;
+}
+
+static enum mt_status find_known(struct mt_connection *connection, struct putting *putting,
+                                 struct rows *rows, struct mt_error *err)
+{
+    struct batch *batch = &putting->batch;
+    const struct mt_value memory = mt_value_integer(putting->memory);
+    begin_rows(rows,
+               "SELECT number, hash, target, source_text, target_text, context FROM units WHERE "
+               "memory = $1 AND hash IN (",
+               &memory);
+    for (size_t i = 0; i < batch->n; i++) {
+        batch->known[i] = 0;
+        batch->hashes[i] = mt_memory_hash(batch->units[i].source);
+        rows->values[rows->n++] = mt_value_integer(batch->hashes[i]);
+        mt_text_appendf(&rows->sql, "%s$%zu", i > 0 ? ", " : "", rows->n);
+    }
+    mt_text_append_string(&rows->sql, ")");
+    return run_rows(connection, rows, take_known, batch, err);
+}
+
+static enum mt_status change_unit(struct mt_connection *connection, const struct putting *putting,
+                                  const struct mt_memory_unit *unit, int64_t number,
+                                  struct mt_error *err)
+{
+    const struct mt_value values[] = {
+        mt_value_integer(putting->memory), mt_value_integer(number), mt_value_text(unit->origin),
+        mt_value_integer(unit->changed_ms ? unit->changed_ms : putting->now_ms)};
+    return run(connection,
+               "UPDATE units SET origin = $3, changed_ms = $4 WHERE memory = $1 AND number = $2",
+               values, 4, NULL, err);
+}
+
+/* Changes those that are there, and lists the others: of two that are the same the later one. */
+static enum mt_status part_units(struct mt_connection *connection, struct putting *putting,
+                                 struct mt_error *err)
+{
+    struct batch *batch = &putting->batch;
+    enum mt_status status = MT_OK;
+    batch->n_added = 0;
+    for (size_t i = 0; i < batch->n && !status; i++) {
+        const struct mt_memory_unit *unit = &batch->units[i];
+        size_t k = 0;
+        if (batch->known[i] > 0) {
+            status = change_unit(connection, putting, unit, batch->known[i], err);
+            continue;
+        }
+        while (k < batch->n_added && !is_same_unit(batch->added[k], unit))
+            k++;
+        batch->added[k] = unit;
+        if (k < batch->n_added)
+            continue;
+        batch->n_added++;
+        status = count_unit(putting, unit->target_lang, err);
+    }
+    return status;
+}
+
+static enum mt_status insert_units(struct mt_connection *connection, const struct putting *putting,
+                                   struct rows *rows, struct mt_error *err)
+{
+    const struct batch *batch = &putting->batch;
+    const struct mt_value memory = mt_value_integer(putting->memory);
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < batch->n_added && !status; i++) {
+        const struct mt_memory_unit *unit = batch->added[i];
+        const struct mt_value values[] = {
+            mt_value_text(unit->target_lang),
+            mt_value_integer(mt_memory_hash(unit->source)),
+            mt_value_text(unit->source),
+            mt_value_text(unit->target),
+            mt_value_text(unit->context),
+            mt_value_text(unit->origin),
+            mt_value_integer(unit->changed_ms ? unit->changed_ms : putting->now_ms),
+            mt_value_integer(putting->last + 1 + (int64_t)i)};
+        if (i % UNIT_ROWS == 0)
+            begin_rows(rows,
+                       "INSERT INTO units (memory, target, hash, source_text, target_text, "
+                       "context, origin, changed_ms, number) VALUES ",
+                       &memory);
+        add_row(rows, values, sizeof values / sizeof *values);
+        if ((i + 1) % UNIT_ROWS == 0 || i + 1 == batch->n_added)
+            status = run_rows(connection, rows, NULL, NULL, err);
+    }
+    return status;
+}
+
+/* Writes the keys that are waiting, if there are n rows or more. */
+static enum mt_status flush_keys(struct mt_connection *connection, const struct putting *putting,
+                                 struct rows *keys, size_t n, struct mt_error *err)
+{
+    const struct mt_value memory = mt_value_integer(putting->memory);
+    enum mt_status status = MT_OK;
+    if (keys->n > 0 && (keys->n - 1) / KEY_VALUES < n)
+        return MT_OK;
+    if (keys->n > 1)
+        status = run_rows(connection, keys, NULL, NULL, err);
+    begin_rows(keys, "INSERT INTO unit_keys (memory, n_words, unit, signature, key) VALUES ",
+               &memory);
+    return status;
+}
+
+/* By which units that are similar are found (memory_words.h). Statements have as many rows as the one
+ * before them, whatever units those are of: the same statement is kept ready. */
+static enum mt_status add_keys(struct mt_connection *connection, const struct putting *putting,
+                               struct rows *keys, struct mt_error *err)
+{
+    const struct batch *batch = &putting->batch;
+    enum mt_status status = flush_keys(connection, putting, keys, KEY_ROWS, err);
+    for (size_t i = 0; i < batch->n_added && !status; i++) {
+        const char *source = batch->added[i]->source;
+        struct mt_memory_words words;
+        status = mt_memory_words_read(putting->reader, source, strlen(source), &words, err);
+        for (size_t k = 0; k < words.n_keys && !status; k++) {
+            const struct mt_value values[KEY_VALUES] = {
+                mt_value_integer((int64_t)words.n),
+                mt_value_integer(putting->last + 1 + (int64_t)i),
+                mt_value_integer((int64_t)words.signature),
+                mt_value_integer((int64_t)words.keys[k])};
+            add_row(keys, values, KEY_VALUES);
+            status = flush_keys(connection, putting, keys, KEY_ROWS, err);
+        }
+    }
+    return status;
+}
+
+static enum mt_status put_batch(struct mt_connection *connection, struct putting *putting,
+                                struct rows *rows, struct rows *keys, struct mt_error *err)
+{
+    enum mt_status status = find_known(connection, putting, rows, err);
+    if (!status)
+        status = part_units(connection, putting, err);
+    if (!status)
+        status = insert_units(connection, putting, rows, err);
+    if (!status)
+        status = add_keys(connection, putting, keys, err);
+    putting->last += (int64_t)putting->batch.n_added;
+    return status;
+}
+
+static enum mt_status put_batches(struct mt_connection *connection, struct putting *putting,
+                                  struct mt_error *err)
+{
     size_t limit = putting->memories->limits.max_units;
-    enum mt_status status = begin_putting(connection, putting, err);
-    for (size_t i = 0; i < putting->n && !status; i++) {
-        status = put_unit(connection, putting, &putting->units[i], err);
+    struct rows *rows = calloc(2, sizeof *rows), *keys = rows + 1;
+    enum mt_status status =
+        rows ? MT_OK : mt_fail_memory(err, 2 * sizeof *rows, "units of a translation memory");
+    for (size_t i = 0; i < putting->n && !status; i += BATCH) {
+        putting->batch.units = &putting->units[i];
+        putting->batch.n = mt_size_min(putting->n - i, BATCH);
+        status = put_batch(connection, putting, rows, keys, err);
         if (!status && putting->n_units > (int64_t)limit)
             status = mt_fail(err, MT_LIMIT,
                              "the translation memory would have more than %zu units, which are "
                              "allowed",
                              limit);
     }
+    if (!status)
+        status = flush_keys(connection, putting, keys, 0, err);
+    if (rows) {
+        mt_text_finish(&rows->sql);
+        mt_text_finish(&keys->sql);
+    }
+    free(rows);
+    return status;
+}
+
+static enum mt_status put(struct mt_connection *connection, void *context, struct mt_error *err)
+{
+    struct putting *putting = context;
+    enum mt_status status = begin_putting(connection, putting, err);
+    if (!status)
+        status = put_batches(connection, putting, err);
     for (size_t i = 0; i < putting->n_counts && !status; i++)
         status = write_count(connection, putting, &putting->counts[i], err);
     return status;

@@ -2,8 +2,9 @@
  * How long it takes to put units into a translation memory, and to look texts up.
  *
  *   translation_memory DIRECTORY N
+ *   translation_memory URL N ATTENTIOND-DATABASE
  *
- * Fills the database in DIRECTORY with N units, unless it has some: sentences of 3 to 30 made-up words,
+ * Fills the database in DIRECTORY, or PostgreSQL's at URL, with N units, unless it has some: sentences of 3 to 30 made-up words,
  * which are as frequent as Zipf's law has them. Then looks up 2,000
  * texts that are there, 2,000 that are not, and 500 of which one word was changed.
  */
@@ -141,12 +142,15 @@ int main(int argc, char **argv)
 {
     struct mt_database *database;
     bool has;
-    if (argc != 3) {
-        fprintf(stderr, "usage: translation_memory DIRECTORY N\n");
+    if (argc != 3 && argc != 4) {
+        fprintf(stderr, "usage: translation_memory DIRECTORY N\n"
+                        "       translation_memory URL N ATTENTIOND-DATABASE\n");
         return 2;
     }
     size_t n = strtoul(argv[2], NULL, 10);
-    const struct mt_database_options options = {.directory = argv[1],
+    const struct mt_database_options options = {.directory = argc == 3 ? argv[1] : NULL,
+                                                .url = argc == 4 ? argv[1] : NULL,
+                                                .program = argc == 4 ? argv[3] : NULL,
                                                 .max_bytes = INT64_C(100) << 30};
     const struct mt_memory_limits limits = {.max_memories = 10, .max_units = n};
     check(mt_database_open(&options, &database, &err));

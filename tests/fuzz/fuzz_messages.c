@@ -9,7 +9,7 @@
 
 static void check(const struct mt_message_values *values)
 {
-    if (values->n > MT_MESSAGE_MAX_VALUES)
+    if (values->n > MT_DATABASE_MAX_VALUES)
         abort();
     for (size_t i = 0; i < values->n; i++)
         if (values->values[i].type != MT_VALUE_NULL &&

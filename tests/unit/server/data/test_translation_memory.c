@@ -219,6 +219,53 @@ START_TEST(limits_hold_and_nothing_is_half_done)
 }
 END_TEST
 
+/* More than one statement writes, with texts that come again: at once, later, and from another time. */
+START_TEST(many_at_once_are_as_one_by_one)
+{
+    enum { N = 300, DIFFERENT = 170 };
+    static struct mt_memory_unit units[N];
+    static char texts[N][80];
+    const struct mt_memory_limits limits = {.max_memories = 3, .max_units = DIFFERENT};
+    struct mt_memories *large;
+    char row[40];
+    ck_assert_int_eq(mt_memories_create(database, &limits, &large, &err), MT_OK);
+    for (size_t i = 0; i < N; i++) {
+        size_t k = i % 3 == 2 ? i - 1 : i; /* twice, one behind the other */
+        snprintf(texts[i], sizeof texts[i], "The lamp of house %c%c is a colourful one.",
+                 (char)('a' + k % DIFFERENT / 13), (char)('a' + k % 13));
+        units[i] = (struct mt_memory_unit){.source = texts[i],
+                                           .target = texts[i] + 4,
+                                           .target_lang = "de",
+                                           .context = "",
+                                           .origin = i < DIFFERENT ? "first" : "later"};
+    }
+    ck_assert_int_eq(mt_memories_put(large, "me", id, units, N, &err), MT_OK);
+    for (size_t i = 0; i < N; i++) {
+        char expected[200], changed[80];
+        const char *found = find(&mine, texts[i], "");
+        bool comes_again = false;
+        for (size_t k = DIFFERENT; k < N; k++)
+            comes_again = comes_again || strcmp(texts[k], texts[i]) == 0;
+        snprintf(expected, sizeof expected, "100 %.79s=%.79s (%s);", texts[i], texts[i] + 4,
+                 comes_again ? "later" : "first");
+        ck_assert_str_eq(found, expected);
+        snprintf(changed, sizeof changed, "%.*s", (int)strcspn(texts[i], "."), texts[i]);
+        strcat(changed, " too.");
+        ck_assert_ptr_nonnull(strstr(find_similar(&mine, changed, 85, 3), texts[i]));
+    }
+    size_t n_different = 0;
+    for (size_t i = 0; i < N; i++) {
+        bool is_first = true;
+        for (size_t k = 0; k < i; k++)
+            is_first = is_first && strcmp(texts[k], texts[i]) != 0;
+        n_different += is_first;
+    }
+    snprintf(row, sizeof row, "Manuals en-de %zu;", n_different);
+    check_all(row, NULL);
+    mt_memories_destroy(large);
+}
+END_TEST
+
 Suite *suite_translation_memory(void)
 {
     Suite *suite = suite_create("translation_memory");
@@ -229,6 +276,7 @@ Suite *suite_translation_memory(void)
     tcase_add_test(tcase, similar_ones_are_offered_the_best_first);
     tcase_add_test(tcase, units_are_counted_and_listed);
     tcase_add_test(tcase, limits_hold_and_nothing_is_half_done);
+    tcase_add_test(tcase, many_at_once_are_as_one_by_one);
     suite_add_tcase(suite, tcase);
     return suite;
 }
