@@ -129,6 +129,19 @@ static bool breaks_line(const char *text, size_t begin, size_t end)
     return line_end(text, begin, end) < end;
 }
 
+/* Bytes of what the model is shown as something else at words[at]; 0: nothing. *n: bytes of the character. */
+static size_t shown_as(const struct mt_maker *maker, size_t at, size_t end, size_t *n,
+                       const char **as)
+{
+    const char *words = maker->segment->words.bytes;
+    bool is_other = mt_reading_at(maker->reads, words, at, end, n, as) == MT_READS_AS;
+    if (maker->reads && strncmp(maker->passage->source_lang, "en", 2) == 0) {
+        size_t n_days = mt_reading_of_days(words, at, end, as);
+        return n_days ? n_days : is_other ? *n : 0;
+    }
+    return is_other ? *n : 0;
+}
+
 /* Words as the model reads them. */
 static void append_words(struct mt_maker *maker, struct mt_marked *marked, size_t begin, size_t end)
 {
@@ -141,9 +154,8 @@ static void append_words(struct mt_maker *maker, struct mt_marked *marked, size_
         if (begins_blanks)
             blanks_end = mt_range_trim(words, at, end).begin;
         bool is_gap = begins_blanks && breaks_line(words, at, blanks_end);
-        size_t n;
-        bool is_other = mt_reading_at(maker->reads, words, at, end, &n, &as) == MT_READS_AS;
-        if (!is_gap && !is_other) {
+        size_t n, n_other = shown_as(maker, at, end, &n, &as);
+        if (!is_gap && n_other == 0) {
             at += n;
             continue;
         }
@@ -153,7 +165,7 @@ static void append_words(struct mt_maker *maker, struct mt_marked *marked, size_
         mt_marked_at(marked, at);
         if (!is_gap)
             mt_marked_append(marked, as, strlen(as));
-        from = at = is_gap ? blanks_end : at + n;
+        from = at = is_gap ? blanks_end : at + n_other;
         mt_marked_at(marked, at);
     }
     mt_marked_append(marked, words + from, end - from);
@@ -456,13 +468,12 @@ static enum mt_status take_line(struct mt_maker *maker, const struct mt_stretch 
 /* The next place from `from` on where the words are not shown to the model as they are. */
 static size_t next_special(const struct mt_maker *maker, const struct mt_stretch *stretch)
 {
-    const struct mt_text *words = &maker->segment->words;
     size_t from = stretch->words.begin, limit = stretch->words.end;
     if (stretch->first < stretch->end)
         limit = mt_maker_code_at(maker, stretch->first)->at.begin;
     const char *as;
     for (size_t at = from, n; at < limit && maker->reads; at += n)
-        if (mt_reading_at(maker->reads, words->bytes, at, limit, &n, &as) == MT_READS_AS)
+        if (shown_as(maker, at, limit, &n, &as))
             return at;
     return limit;
 }

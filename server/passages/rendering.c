@@ -1,6 +1,7 @@
 #include "server/passages/passage_state.h"
 
 #include "base/size.h"
+#include "server/text/codes/reading.h"
 #include "server/text/guard.h"
 #include "server/text/post_edit.h"
 
@@ -40,6 +41,21 @@ static void move_on(struct mt_rendering *rendering, size_t n_sentences,
     free(step);
 }
 
+/* The dash of "Monday–Friday", if there are no others: the model was shown blanks around it. */
+static void find_dash(const struct mt_passage *passage, const struct mt_passage_part *part,
+                      struct mt_post_edit_input *input)
+{
+    const char *words = passage->coded.segments[part->segment].words.bytes;
+    size_t end = part->range.end;
+    if (strncmp(passage->source_lang, "en", 2) != 0 ||
+        memmem(words + part->range.begin, end - part->range.begin, " - ", 3))
+        return;
+    for (size_t at = part->range.begin; at < end && input->n_dash == 0; at++) {
+        input->dash = words + at;
+        input->n_dash = mt_dash_of_days(words, at, end);
+    }
+}
+
 static enum mt_status edit(const struct mt_passage *passage, const struct mt_passage_part *part,
                            size_t rank, struct mt_rendering *rendering, struct mt_error *err)
 {
@@ -61,6 +77,7 @@ static enum mt_status edit(const struct mt_passage *passage, const struct mt_pas
         .n_sentences = n,
         .are_unfinished = are_unfinished,
     };
+    find_dash(passage, part, &input);
     enum mt_status status = MT_OK;
     size_t *step = calloc(input.target_length + 1, sizeof *step);
     if (!step)

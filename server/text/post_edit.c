@@ -34,6 +34,8 @@ struct edit {
     size_t n_source, n_target;
     bool is_unfinished;
     bool has_more_marks; /* the source goes on with marks that the model was not shown */
+    const char *dash;    /* in the place of " - " */
+    size_t n_dash;
     size_t *map;
     struct mt_text *out;
 };
@@ -386,6 +388,13 @@ static size_t and_between_names(const struct edit *edit, size_t at)
     return 0;
 }
 
+/* Returns the bytes of " - ". */
+static size_t write_dash(const struct edit *edit)
+{
+    mt_text_append(edit->out, edit->dash, edit->n_dash);
+    return 3;
+}
+
 /* ---- final mark ---- */
 
 static uint32_t last_char(const char *text, size_t length, size_t *begin)
@@ -670,6 +679,9 @@ static enum mt_status write_sentence(struct edit *edit, const UCaseMap *rules,
         size_t n_sign = is_dropped || !has_and ? 0 : and_between_names(edit, at);
         if (n_sign)
             mt_text_append_string(edit->out, " & ");
+        else if (edit->n_dash > 0 && edit->n_target - at > 3 &&
+                 memcmp(edit->target + at, " - ", 3) == 0)
+            n_sign = write_dash(edit);
         else if (!is_dropped)
             n_sign = mt_number_sign_write(&signs, at, edit->out);
         n = n_sign ? n_sign : mt_char_length(edit->target + at);
@@ -748,6 +760,8 @@ enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
             .is_unfinished = input->are_unfinished && input->are_unfinished[i],
             .has_more_marks =
                 input->source[from.end] && is_run_mark(mt_utf8_decode(input->source + from.end)),
+            .dash = input->dash,
+            .n_dash = input->n_dash,
             .map = map + to.begin,
             .out = out,
         };

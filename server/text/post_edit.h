@@ -15,6 +15,7 @@
  *                vocabulary has the word so ("das Haus", but "Bahnhof")
  *   names        iPhone, macOS and YouTube keep the capitals that they have in the source, where the
  *                translation has them with others: models write IPhone
+ *                Johnson & Johnson keeps its sign, where both names are left as they are
  *   repetition   a single word's translation that is one word over and over, or has one three times
  *                and more in a row: that word once. In sentences it is flagged (guard.h), not
  *                mended
@@ -65,6 +66,9 @@ struct mt_post_edit_input {
     size_t n_sentences;
     /* Sentences that were cut off at their limit, and get no final mark. NULL: none. */
     const bool *are_unfinished;
+    /* What the source has between two words where the model was shown " - "; empty: nothing else. */
+    const char *dash;
+    size_t n_dash;
 };
 
 /* Appends the edited target to out, which is empty. map, an array of target_length + 1, says for

@@ -1,9 +1,11 @@
 #include "server/text/codes/reading.h"
 
+#include "base/ascii.h"
 #include "model/tokenizer/tokenizer.h"
 #include "server/text/marked.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>
@@ -110,6 +112,90 @@ enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *
     }
     *n = behind - at;
     return mt_reading_of(tokenizer, (uint32_t)c, as);
+}
+
+/* ---- days of the week ---- */
+
+/* Between two of them: " – ". */
+#define MAX_JOINT_BYTES 5
+
+/* Bytes of the English name of a day at text[at], or of a short one; 0: none. *full is the long one. */
+static size_t day_at(const char *text, size_t at, size_t end, const char **full)
+{
+    static const struct {
+        const char *full, *forms[4]; /* longest first */
+    } days[] = {
+        {"Monday", {"Monday", "Mon"}},       {"Tuesday", {"Tuesday", "Tues", "Tue"}},
+        {"Wednesday", {"Wednesday", "Wed"}}, {"Thursday", {"Thursday", "Thurs", "Thur", "Thu"}},
+        {"Friday", {"Friday", "Fri"}},       {"Saturday", {"Saturday", "Sat"}},
+        {"Sunday", {"Sunday", "Sun"}}};
+    bool may_be = at < end && strchr("MTWFS", text[at]) && text[at] &&
+                  (at == 0 || !mt_ascii_is_letter(text[at - 1]));
+    for (size_t i = 0; may_be && i < sizeof days / sizeof *days; i++)
+        for (size_t k = 0; k < 4 && days[i].forms[k]; k++) {
+            size_t n = strlen(days[i].forms[k]);
+            *full = days[i].full;
+            if (end - at >= n && memcmp(text + at, days[i].forms[k], n) == 0 &&
+                (at + n == end || !mt_ascii_is_letter(text[at + n])))
+                return n;
+        }
+    return 0;
+}
+
+/* Bytes of a hyphen or dash at text[at]; 0: none. */
+static size_t dash_at(const char *text, size_t at, size_t end)
+{
+    return at < end && text[at] == '-'                                  ? 1
+           : end - at >= 3 && memcmp(text + at, "\xE2\x80\x93", 3) == 0 ? 3
+                                                                        : 0;
+}
+
+/* Whether a day ends at text[at], and a dash without blanks follows, and another day. */
+size_t mt_dash_of_days(const char *text, size_t at, size_t end)
+{
+    const char *full;
+    size_t begin = at, n = dash_at(text, at, end);
+    while (n > 0 && begin > 0 && mt_ascii_is_letter(text[begin - 1]))
+        begin--;
+    return n > 0 && begin < at && day_at(text, begin, at, &full) == at - begin &&
+                   day_at(text, at + n, end, &full)
+               ? n
+               : 0;
+}
+
+static bool is_joint(char c)
+{
+    return !mt_ascii_is_letter_or_digit(c) && c != '\n';
+}
+
+/* Mon of "Mon–Fri", "Mon, Wed & Fri" and "Mon 9–13". */
+static size_t short_day_at(const char *text, size_t at, size_t end, const char **full)
+{
+    const char *other;
+    size_t n = day_at(text, at, end, full), next = at + n, begin = at;
+    if (n == 0 || n == strlen(*full))
+        return 0;
+    if (end - next > 1 && text[next] == ' ' && mt_ascii_is_digit(text[next + 1]))
+        return n;
+    while (next < end && next - at - n < MAX_JOINT_BYTES && is_joint(text[next]))
+        next++;
+    while (begin > 0 && at - begin < MAX_JOINT_BYTES && is_joint(text[begin - 1]))
+        begin--;
+    size_t behind = begin;
+    while (begin > 0 && mt_ascii_is_letter(text[begin - 1]))
+        begin--;
+    return day_at(text, next, end, &other) || day_at(text, begin, behind, &other) ? n : 0;
+}
+
+size_t mt_reading_of_days(const char *text, size_t at, size_t end, const char **as)
+{
+    const char *full = " - ";
+    size_t n = mt_dash_of_days(text, at, end);
+    if (n == 0)
+        n = short_day_at(text, at, end, &full);
+    if (n > 0)
+        *as = full;
+    return n;
 }
 
 enum mt_status mt_reading_pieces(const struct mt_tokenizer *tokenizer, const char *text,

@@ -350,6 +350,22 @@ START_TEST(time_grows_with_the_length)
 }
 END_TEST
 
+/* "Monday - Friday" was shown, and has the source's dash. */
+START_TEST(days_keep_their_dash)
+{
+    const struct way way = {.format = AWKWARD_PLAIN, .split = MT_SPLIT_ON, .post_edits = true};
+    struct mt_text text = {0};
+    fake_answer_with(FAKE_MARKING);
+    mt_text_append_string(&text, "Open Monday\u2013Fri now");
+    struct mt_text out = translate(&way, &text);
+    ck_assert_msg(strstr(out.bytes, FAKE_OPENING "Monday" FAKE_CLOSING "\u2013" FAKE_OPENING
+                                                 "Friday" FAKE_CLOSING),
+                  "%s", out.bytes);
+    mt_text_finish(&text);
+    mt_text_finish(&out);
+}
+END_TEST
+
 Suite *suite_passage_properties(void)
 {
     Suite *suite = suite_create("passage_properties");
@@ -360,6 +376,7 @@ Suite *suite_passage_properties(void)
                         (int)(sizeof properties / sizeof *properties) * AWKWARD_FORMATS);
     tcase_add_loop_test(all, texts_that_once_failed_come_back_whole, 0,
                         (int)(sizeof mended / sizeof *mended));
+    tcase_add_test(all, days_keep_their_dash);
     suite_add_tcase(suite, all);
     TCase *pages = tcase_create("pages");
     tcase_set_timeout(pages, getenv("MT_TEST_PAGES") ? 3600 : 600);

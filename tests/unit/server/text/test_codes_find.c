@@ -466,6 +466,33 @@ END_TEST
 
 /* ---- reading ---- */
 
+/* Of days: each as the model is shown it. */
+static const char *const days[][2] = {
+    {"Mon\u2013Fri 9\u201317, Sat 9", "Monday - Friday 9\u201317, Saturday 9"},
+    {"Monday-Friday", "Monday - Friday"},
+    {"Sat 9-13", "Saturday 9-13"},
+    {"Tues, Thurs & Sun", "Tuesday, Thursday & Sunday"},
+    {"Sun - Mon", "Sunday - Monday"},
+    {"Sat down on Sun\n3", "Sat down on Sun\n3"},
+    {"The Sun\u2013Earth line, Wedding-Friday", "The Sun\u2013Earth line, Wedding-Friday"},
+    {"Monday \u2013 Friday", "Monday \u2013 Friday"},
+    {"Fri", "Fri"},
+};
+
+START_TEST(days_are_shown_in_full)
+{
+    const char *text = days[_i][0], *as;
+    struct mt_text shown = {0};
+    size_t length = strlen(text);
+    for (size_t at = 0, n; at < length; at += n ? n : 1) {
+        n = mt_reading_of_days(text, at, length, &as);
+        mt_text_append(&shown, n ? as : text + at, n ? strlen(as) : 1);
+    }
+    ck_assert_str_eq(shown.bytes, days[_i][1]);
+    mt_text_finish(&shown);
+}
+END_TEST
+
 START_TEST(reading)
 {
     const char *as = NULL;
@@ -487,6 +514,7 @@ Suite *suite_codes_find(void)
     tcase_add_unchecked_fixture(tests, open_tokenizer, close_tokenizer);
     tcase_set_timeout(tests, 60); /* a busy machine */
     tcase_add_test(tests, table);
+    tcase_add_loop_test(tests, days_are_shown_in_full, 0, sizeof days / sizeof *days);
     tcase_add_test(tests, any_text);
     tcase_add_loop_test(tests, long_text, 0, sizeof repeated / sizeof *repeated);
     tcase_add_test(tests, terms_beside_codes);
