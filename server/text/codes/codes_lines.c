@@ -135,6 +135,16 @@ static bool is_code(const struct mt_codes_finder *finder, const struct line *lin
                : is_call || is_step || memmem(text, end, " = ", 3) || is_statement(text, end);
 }
 
+/* Where the mark behind a line of a program ends: x = 5; // a number. 0: it is none. */
+static size_t comment_begin(const struct mt_codes_finder *finder, const struct line *line)
+{
+    const char *mark = memmem(finder->text + line->begin, line->end - line->begin, " // ", 4);
+    size_t end = mark ? (size_t)(mark - finder->text) : line->begin;
+    struct mt_range code = mt_range_trim(finder->text, line->begin, end);
+    return code.begin < code.end && is_code(finder, &(struct line){code.begin, code.end}) ? end + 3
+                                                                                          : 0;
+}
+
 static const char *const programs[] = {
     "apt",       "apt-get", "brew", "cargo",   "cd",      "chmod", "chown", "cp",   "curl",
     "dnf",       "docker",  "git",  "grep",    "kubectl", "ls",    "mkdir", "mv",   "npm",
@@ -572,12 +582,14 @@ void mt_codes_find_lines(struct mt_codes_finder *finder)
         const struct line line = {inner.begin, inner.end};
         if (line.begin == line.end)
             continue;
-        size_t fenced = take_fenced(finder, &line, &no_fences);
+        size_t fenced = take_fenced(finder, &line, &no_fences), comment;
         if (fenced) {
             next = fenced < finder->length ? mt_codes_next(finder, fenced) : fenced;
         } else if (is_timing(finder, &line) || is_rule(finder, &line) || is_chords(finder, &line) ||
                    is_code(finder, &line) || mt_codes_is_command(finder, inner)) {
             mt_codes_claim(finder, MT_CODE_EDGE, line.begin, line.end);
+        } else if ((comment = comment_begin(finder, &line)) > 0) {
+            mt_codes_claim(finder, MT_CODE_EDGE, line.begin, comment);
         } else {
             take_tabs(finder, &line);
             take_boxes(finder, &line);
