@@ -64,15 +64,16 @@ static const struct {
 /* Other extensions of the same formats. */
 static const struct {
     const char *extension, *as;
-    bool stays; /* a program opens a file by the other name no more: with macros, or a template */
+    bool stays; /* a program opens a file by the other name no more */
 } aliases[] = {
-    {".htm", ".html", false},  {".yaml", ".yml", false},   {".markdown", ".md", false},
-    {".xlf", ".xliff", false}, {".xhtml", ".html", false}, {".xht", ".html", false},
-    {".ott", ".odt", false},   {".otp", ".odp", false},    {".ots", ".ods", false},
-    {".docm", ".docx", true},  {".dotx", ".docx", true},   {".dotm", ".docx", true},
-    {".xlsm", ".xlsx", true},  {".xltx", ".xlsx", true},   {".xltm", ".xlsx", true},
-    {".pptm", ".pptx", true},  {".potx", ".pptx", true},   {".potm", ".pptx", true},
-    {".ppsx", ".pptx", true},  {".ppsm", ".pptx", true},
+    {".htm", ".html", false},    {".yaml", ".yml", false},      {".markdown", ".md", false},
+    {".xlf", ".xliff", false},   {".xhtml", ".html", false},    {".xht", ".html", false},
+    {".pot", ".po", false},      {".sdlxliff", ".xliff", true}, {".mqxliff", ".xliff", true},
+    {".mxliff", ".xliff", true}, {".ott", ".odt", false},       {".otp", ".odp", false},
+    {".ots", ".ods", false},     {".docm", ".docx", true},      {".dotx", ".docx", true},
+    {".dotm", ".docx", true},    {".xlsm", ".xlsx", true},      {".xltx", ".xlsx", true},
+    {".xltm", ".xlsx", true},    {".pptm", ".pptx", true},      {".potx", ".pptx", true},
+    {".potm", ".pptx", true},    {".ppsx", ".pptx", true},      {".ppsm", ".pptx", true},
 };
 #define N_ALIASES (sizeof aliases / sizeof *aliases)
 

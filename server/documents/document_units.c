@@ -139,6 +139,28 @@ static bool is_blank(const struct reader *reader, const struct element *element)
            mt_document_is_blank(reader->document, element->content.begin, element->content.end);
 }
 
+/* Nothing but blanks and tags, as the segments of a target that nobody has filled. */
+static bool has_no_text(const struct reader *reader, const struct element *element)
+{
+    const char *bytes = reader->document->bytes;
+    char quote = '\0';
+    bool is_tag = false;
+    for (size_t i = element->content.begin; element->end > 0 && i < element->content.end; i++) {
+        bool begins = !is_tag && bytes[i] == '<';
+        if (is_tag && quote != '\0')
+            quote = (char)(bytes[i] == quote ? '\0' : quote);
+        else if (is_tag && (bytes[i] == '"' || bytes[i] == '\''))
+            quote = bytes[i];
+        else if (begins && (bytes[i + 1] == '!' || bytes[i + 1] == '?'))
+            return false; /* a comment, or CDATA */
+        else if (begins || (is_tag && bytes[i] == '>'))
+            is_tag = begins;
+        else if (!is_tag && !strchr(" \t\r\n", bytes[i]))
+            return false;
+    }
+    return true;
+}
+
 /* The blanks before an element that begins a line. */
 static struct mt_range indent_of(const struct mt_document *document, size_t begin)
 {
@@ -213,7 +235,7 @@ static enum mt_status end_xliff_unit(struct reader *reader)
 {
     struct unit *unit = &reader->unit;
     const struct mt_document *document = reader->document;
-    bool has_target = !is_blank(reader, &unit->target);
+    bool has_target = !has_no_text(reader, &unit->target);
     const struct element *source = unit->segmented.end ? &unit->segmented : &unit->source;
     struct slot slot = {.tag = unit->target.tag,
                         .indent = indent_of(document, unit->source.tag.begin)};

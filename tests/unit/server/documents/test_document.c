@@ -139,6 +139,11 @@ START_TEST(formats_are_known_by_name_and_extension)
     ck_assert_str_eq(mt_document_extension_of_file("prices.XLSM", format), ".xlsm");
     ck_assert_str_eq(mt_document_extension_of_file("prices.xlsx", format), ".xlsx");
     ck_assert_str_eq(mt_document_extension_of_file("index.htm", MT_DOCUMENT_HTML), ".html");
+    ck_assert(mt_document_format_of_file("letter.docx.sdlxliff", &format));
+    ck_assert_int_eq(format, MT_DOCUMENT_XLIFF);
+    ck_assert_str_eq(mt_document_extension_of_file("letter.docx.sdlxliff", format), ".sdlxliff");
+    ck_assert(mt_document_format_of_file("app.pot", &format)); /* becomes a catalogue */
+    ck_assert_str_eq(mt_document_extension_of_file("app.pot", format), ".po");
     ck_assert(!mt_document_format_of_file("letter.doc", &format));
     ck_assert(!mt_document_format_of_file("srt", &format));
     ck_assert(!mt_document_format_of_file("", &format));

@@ -474,7 +474,20 @@ static const struct {
            "<note>c</note></trans-unit>"),
      XLIFF("<trans-unit><source>a b</source><seg-source><mrk mtype=\"seg\">a</mrk> b</seg-source>"
            "<target" STATE "><mrk mtype=\"seg\">A</mrk> B</target><note>c</note></trans-unit>")},
+    /* segments that nobody has filled, as Trados and memoQ write them */
+    {MT_DOCUMENT_XLIFF,
+     XLIFF("<trans-unit><source>a <x n='>'/> b</source><seg-source><mrk mtype=\"seg\">a</mrk>"
+           "<x n='>'/> <mrk mtype=\"seg\">b</mrk></seg-source><target><mrk mtype=\"seg\"/>"
+           "<x n='>'/> <mrk mtype=\"seg\"/></target></trans-unit>"),
+     XLIFF("<trans-unit><source>a <x n='>'/> b</source><seg-source><mrk mtype=\"seg\">a</mrk>"
+           "<x n='>'/> <mrk mtype=\"seg\">b</mrk></seg-source><target" STATE
+           "><mrk mtype=\"seg\">A</mrk><x n='>'/> <mrk mtype=\"seg\">B</mrk></target>"
+           "</trans-unit>")},
     /* what is locked or done, and what is no unit */
+    {MT_DOCUMENT_XLIFF,
+     XLIFF("<trans-unit><source>a</source><target><mrk n=\"'>\">b</mrk></target></trans-unit>"
+           "<trans-unit><source>a</source><target><![CDATA[b]]></target></trans-unit>"),
+     NULL},
     {MT_DOCUMENT_XLIFF,
      XLIFF("<group translate=\"no\"><trans-unit><source>a</source></trans-unit></group>"
            "<trans-unit approved=\"yes\"><source>a</source></trans-unit>"
