@@ -15,7 +15,7 @@
 #define DETECT_BEFORE ((size_t)4 << 10)
 #define STEP_BYTES 16384
 
-static const char utf8[] = "UTF-8";
+static const char utf8[] = "UTF-8", western[] = "windows-1252";
 
 /* ---- names ---- */
 
@@ -188,6 +188,34 @@ static bool detect(const char *bytes, size_t length, size_t first_bad, char out[
     return is_found;
 }
 
+/* Whether each byte above ASCII that the text has is the same letter in two encodings. */
+static bool reads_the_same(const struct mt_encoding_question *question, const char *a,
+                           const char *b)
+{
+    const char *const names[] = {a, b};
+    struct mt_text read[2] = {{0}};
+    struct mt_error err;
+    bool is_seen[256] = {false}, is_read = true;
+    char high[128];
+    size_t n = 0;
+    for (size_t i = 0; i < question->length; i++) {
+        unsigned char c = (unsigned char)question->bytes[i];
+        if (c >= 0x80 && !is_seen[c])
+            high[n++] = question->bytes[i];
+        is_seen[c] = true;
+    }
+    for (size_t i = 0; i < 2 && is_read; i++) {
+        struct mt_encoding encoding = {.is_utf8 = false};
+        strcpy(encoding.name, names[i]);
+        is_read = !mt_encoding_decode(&encoding, high, n, &read[i], &err);
+    }
+    bool is_same = is_read && read[0].length == read[1].length &&
+                   memcmp(read[0].bytes, read[1].bytes, read[0].length) == 0;
+    mt_text_finish(&read[0]);
+    mt_text_finish(&read[1]);
+    return is_same;
+}
+
 /* reason: why nothing else is tried. */
 static enum mt_status check_utf8(const struct mt_encoding_question *question, const char *reason,
                                  struct mt_error *err)
@@ -220,6 +248,9 @@ static enum mt_status look(const struct mt_encoding_question *question, struct m
         return MT_OK;
     }
     if (n_valid < question->length && detect(question->bytes, question->length, n_valid, name)) {
+        /* A letter or two are in many: the most common one has the letters that a translation needs. */
+        if (reads_the_same(question, name, western))
+            strcpy(name, western);
         set(question, name, true, out);
         return MT_OK;
     }

@@ -157,6 +157,14 @@ START_TEST(an_encoding_that_nobody_names_is_found_out)
 }
 END_TEST
 
+/* Detectors say ISO-8859-2, which has no letters for French. */
+START_TEST(a_letter_that_is_the_same_in_many_is_in_the_most_common_one)
+{
+    ENCODED("the caf\xE9 is open\n", MT_DOCUMENT_TEXT, NULL, "the caf\u00E9 is open\n",
+            "THE CAF\xE9 IS OPEN\n", "windows-1252");
+}
+END_TEST
+
 /* All texts become one that the encoding lacks. */
 static void expect_utf8(const char *file, enum mt_document_format format, const char *translation,
                         const char *expected)
@@ -239,6 +247,7 @@ Suite *suite_encoding(void)
     Suite *suite = suite_create("encoding");
     TCase *all = tcase_create("all");
     tcase_add_test(all, files_are_read_and_written_in_their_encoding);
+    tcase_add_test(all, a_letter_that_is_the_same_in_many_is_in_the_most_common_one);
     tcase_add_loop_test(all, an_encoding_that_nobody_names_is_found_out, 0,
                         (int)(sizeof detected / sizeof *detected));
     tcase_add_test(all, what_an_encoding_lacks_makes_the_file_utf8);
