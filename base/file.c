@@ -331,7 +331,7 @@ static enum mt_status create_temporary(const char *path, char **out_name, int *o
             return mt_fail_memory(err, strlen(path) + sizeof ".XXXXXX" TEMPORARY_END, "path");
         int fd = mkostemps(name, sizeof TEMPORARY_END - 1, O_CLOEXEC);
         if (fd < 0) {
-            enum mt_status status = mt_fail_errno(err, path, "create a temporary file for");
+            enum mt_status status = mt_fail_errno(err, path, "create a temporary file beside it");
             free(name);
             return status;
         }

@@ -260,7 +260,6 @@ static enum mt_status check_flags(const struct flags *flags, size_t n_paths, boo
 static enum mt_status check_path(const struct flags *flags, char *const *paths, size_t n,
                                  enum mt_document_format *format, struct mt_error *err)
 {
-    char known[MT_DOCUMENT_LIST_BYTES];
     struct stat st;
     const char *path = n > 0 ? paths[0] : NULL;
     bool is_there = path && (strcmp(path, "-") == 0 || stat(path, &st) == 0);
@@ -284,8 +283,7 @@ static enum mt_status check_path(const struct flags *flags, char *const *paths, 
                        path);
     if (flags->format || !path || is_named)
         return MT_OK;
-    return mt_fail(err, MT_INVALID, "%.200s: expected a name that ends in %s, or --format", path,
-                   mt_document_list_extensions(known));
+    return mt_file_list_fail_name(path, err);
 }
 
 /* Which files, and where to. */

@@ -124,6 +124,8 @@ static enum mt_status translate_window(const struct mt_document_command *command
         status = mt_decode(command->model, (size_t)command->settings->threads_per_worker,
                            command->max_rows, sentences->items, sentences->n,
                            is_only ? show_progress : NULL, (void *)(size_t)command, err);
+    if (command->bar)
+        mt_progress_bar_hide(command->bar);
     for (; !status && sentences->n_looked < mt_document_translation_n_made(translation);
          sentences->n_looked++)
         status = mt_warning_printer_look(

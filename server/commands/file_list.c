@@ -7,6 +7,7 @@
 #include <fts.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* name: below output_dir. */
 static enum mt_status add(struct mt_file_list *list, const char *path, const char *name,
@@ -24,9 +25,11 @@ static enum mt_status add(struct mt_file_list *list, const char *path, const cha
     return mt_path_join(list->output_dir, name, &item->output, err);
 }
 
-static enum mt_status fail_name(const char *path, struct mt_error *err)
+enum mt_status mt_file_list_fail_name(const char *path, struct mt_error *err)
 {
     char known[MT_DOCUMENT_LIST_BYTES];
+    if (strcmp(path, "-") != 0 && access(path, F_OK) != 0)
+        return mt_fail_errno(err, path, "open");
     return mt_fail(err, MT_INVALID, "%.200s: expected a name that ends in %s, or --format", path,
                    mt_document_list_extensions(known));
 }
@@ -110,7 +113,7 @@ enum mt_status mt_file_list_add(struct mt_file_list *list, const char *path,
     if (is_there && S_ISDIR(st.st_mode))
         return add_directory(list, path, err);
     if (!format && !mt_document_format_of_file(path, &own))
-        return fail_name(path, err);
+        return mt_file_list_fail_name(path, err);
     const char *slash = strrchr(path, '/');
     return add(list, path, slash ? slash + 1 : path, format ? *format : own, err);
 }

@@ -43,6 +43,9 @@ MT_MUST_CHECK enum mt_status mt_file_list_add(struct mt_file_list *list, const c
                                               const enum mt_document_format *format,
                                               struct mt_error *err);
 
+/* A file is not there, or, MT_INVALID, its name says no format. */
+enum mt_status mt_file_list_fail_name(const char *path, struct mt_error *err);
+
 /* MT_INVALID, naming both: two files would have the same output, or one would be its own. */
 MT_MUST_CHECK enum mt_status mt_file_list_check(const struct mt_file_list *list,
                                                 struct mt_error *err);

@@ -586,6 +586,7 @@ class Files(Case):
                 (["--output-dir", "x", "-", "--format", "srt"], USAGE, "standard input has no name for a file"),
                 (["--output-dir", "x", "--format", "srt", str(ROOT / "docs")], USAGE, "--format is for files, and this is a directory"),
                 (["--output-dir", "x", __file__], USAGE, "test_translate.py: expected a name that ends in .txt"),
+                (["--output-dir", "x", "/nowhere/films"], FAILED, "/nowhere/films: cannot open"),
                 (["--format", "doc"], USAGE, '--format is "doc", expected text, srt'),
                 (["--json", "film.srt"], USAGE, "--json is for lines, not for a file"),
                 (["--retranslate"], USAGE, "--retranslate is for files, not for lines"),
