@@ -119,7 +119,9 @@ static struct mt_range with_punctuation(const struct mt_placement_input *input,
     if (edge_is_punctuation(input->marked, mark, false))
         while (range.begin > within.begin) {
             size_t before = mt_previous_char(text, range.begin);
-            if (is_blank(text[before]) || mt_is_word_char(char_at(text, before)))
+            bool ends_words = strchr(".,:;!?", text[before]) &&
+                              text[before] != input->marked->text.bytes[mark->begin];
+            if (is_blank(text[before]) || ends_words || mt_is_word_char(char_at(text, before)))
                 break;
             range.begin = before;
         }

@@ -103,18 +103,31 @@ static bool is_rule(const struct mt_codes_finder *finder, const struct line *lin
     return n_dashes >= 3 && n_bars > 0;
 }
 
-/* if (x > 0) return y; and return y; by how they begin: what returns is one word. */
+static bool begins_with(const char *text, size_t end, const char *word)
+{
+    size_t n = strlen(word);
+    return end > n && memcmp(text, word, n) == 0;
+}
+
+/* if (x > 0) return y; and return y; by how they begin: what returns is one word. SELECT * FROM users; */
 static bool is_statement(const char *text, size_t end)
 {
     static const char *const words[] = {"if (", "while (", "for (", "else "};
+    static const char *const queries[][2] = {
+        {"SELECT ", " FROM "}, {"INSERT INTO ", ")"}, {"UPDATE ", " SET "}, {"DELETE FROM ", ""}};
     static const char last[] = "return ";
-    const char *blank = memrchr(text, ' ', end), *begin = text;
+    const char *blank = memrchr(text, ' ', end);
+    bool is_inner = false;
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-        if (end > strlen(words[k]) && memcmp(text, words[k], strlen(words[k])) == 0)
-            begin = NULL;
+        is_inner = is_inner || begins_with(text, end, words[k]);
+    for (size_t k = 0; k < sizeof queries / sizeof *queries; k++)
+        if (begins_with(text, end, queries[k][0]) &&
+            memmem(text, end, queries[k][1], strlen(queries[k][1])))
+            return true;
     size_t n = blank ? (size_t)(blank + 1 - text) : 0, n_last = sizeof last - 1;
     bool returns = n >= n_last && memcmp(text + n - n_last, last, n_last) == 0;
-    return returns && (!begin || n == n_last);
+    return (returns && (is_inner || n == n_last)) ||
+           (is_inner && end - n == n_last && memcmp(text + n, "return;", n_last) == 0);
 }
 
 /* A line of a program, by how it ends: x = 1; f(x); i++; if (x) { and { return x; }. Not "file(s);", "&nbsp;}". */

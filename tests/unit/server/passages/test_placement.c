@@ -128,6 +128,8 @@ static const struct {
     {"<b>a c</b> d", "x y z", "210", "x <b>y z</b>"},
     {"<b>a c d</b>.", "x y.", "02", "<b>x y</b>."},
     {"<b>a c d.</b>", "x y.", "02", "<b>x y.</b>"},
+    {"a: <b>$c</b>", "x:$z", "01", "x:<b>$z</b>"},
+    {"a<b>: c</b>", "x: z", "01", "x: <b>z</b>"},
     {"<i>a</i> <b>c</b>", "y x", "10", "<b>y</b> <i>x</i>"},
     /* Nesting stays, and what is outside a span stays outside. */
     {"a <b>c <i>d</i></b> e", "w x y z", "0213", "w <b><i>x</i> y</b> z"},
