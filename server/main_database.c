@@ -37,6 +37,7 @@
 struct session {
     int fd; /* of the daemon */
     PGconn *connection;
+    struct mt_text waiting; /* rows */
 };
 
 /* On one line, without what libpq puts before it. */
@@ -56,7 +57,7 @@ static void copy_message(const char *message, char out[MT_ERROR_BYTES])
     out[n] = '\0';
 }
 
-static bool send_failure(const struct session *session, enum mt_status status, bool is_lost,
+static bool send_failure(struct session *session, enum mt_status status, bool is_lost,
                          const char *text)
 {
     char message[MT_ERROR_BYTES];
@@ -64,6 +65,7 @@ static bool send_failure(const struct session *session, enum mt_status status, b
     copy_message(text, message);
     const struct mt_message_failure failure = {
         .status = status, .is_lost = is_lost, .message = message};
+    mt_text_finish(&session->waiting); /* nobody needs what came before it */
     mt_message_begin(&out);
     mt_message_put_failure(&out, &failure);
     return mt_message_send(session->fd, -1, MT_MESSAGE_FAILED, &out, NULL) == MT_OK && !is_lost;
@@ -78,7 +80,7 @@ static bool begins_with_one_of(const char *state, const char *const *beginnings,
 }
 
 /* What errors mean: appendix A of PostgreSQL's documentation has the codes. */
-static bool send_error(const struct session *session, const PGresult *result)
+static bool send_error(struct session *session, const PGresult *result)
 {
     static const char *const busy[] = {"08", "25006", "40", "53", "55", "57", "58"};
     static const char *const damaged[] = {"XX001", "XX002"};
@@ -108,7 +110,7 @@ static bool is_integer(Oid type, const char *text)
            (type == NUMERIC && text[strspn(text, "-0123456789")] == '\0');
 }
 
-static bool send_rows(const struct session *session, const PGresult *result)
+static bool send_rows(struct session *session, const PGresult *result)
 {
     struct mt_value values[MT_DATABASE_MAX_VALUES];
     int n = PQnfields(result);
@@ -128,7 +130,8 @@ static bool send_rows(const struct session *session, const PGresult *result)
         mt_message_begin(&out);
         mt_message_put_values(&out, values, (size_t)n);
         struct mt_error err;
-        enum mt_status status = mt_message_send(session->fd, -1, MT_MESSAGE_ROW, &out, &err);
+        enum mt_status status =
+            mt_message_collect(session->fd, -1, MT_MESSAGE_ROW, &out, &session->waiting, &err);
         if (status)
             return send_failure(session, status, true, err.message);
     }
@@ -136,7 +139,7 @@ static bool send_rows(const struct session *session, const PGresult *result)
 }
 
 /* False: PostgreSQL does not answer, or the daemon has gone. */
-static bool wait_for_result(const struct session *session)
+static bool wait_for_result(struct session *session)
 {
     int64_t end_ms = mt_now_ms() + ANSWER_MS;
     while (PQisBusy(session->connection)) {
@@ -156,7 +159,7 @@ static bool wait_for_result(const struct session *session)
 }
 
 /* One result after the other, each row a result. False: the connection ends. */
-static bool send_results(const struct session *session)
+static bool send_results(struct session *session)
 {
     bool has_failed = false;
     size_t n_changed = 0;
@@ -182,11 +185,12 @@ static bool send_results(const struct session *session)
     struct mt_text out;
     mt_message_begin(&out);
     mt_message_put_count(&out, n_changed);
-    return mt_message_send(session->fd, -1, MT_MESSAGE_DONE, &out, NULL) == MT_OK;
+    return mt_message_flush(session->fd, -1, &session->waiting, NULL) == MT_OK &&
+           mt_message_send(session->fd, -1, MT_MESSAGE_DONE, &out, NULL) == MT_OK;
 }
 
 /* Without values it may be several statements. */
-static bool carry_out(const struct session *session, const char *sql,
+static bool carry_out(struct session *session, const char *sql,
                       const struct mt_message_values *values)
 {
     enum { BIGINT = 20, TEXT = 25 };
@@ -241,6 +245,7 @@ static void serve(const char *address, int fd)
     while (goes_on && mt_message_receive(fd, -1, &message, NULL) == MT_OK)
         goes_on = mt_message_read_run(&message, &sql, &values) && carry_out(&session, sql, &values);
     PQfinish(session.connection);
+    mt_text_finish(&session.waiting);
     mt_message_finish(&message);
 }
 

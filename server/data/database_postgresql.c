@@ -99,6 +99,7 @@ static void drop(struct link *link)
         close(link->fd);
     link->fd = -1;
     link->is_ready = false;
+    mt_message_finish(&link->message);
 }
 
 /* In a transaction. The next one connects again at once. */

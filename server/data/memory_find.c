@@ -14,6 +14,8 @@
 #define MAX_OF_KEY 5000
 /* Units that are compared by their words. */
 #define MAX_COMPARED 1000
+/* Units that one statement reads. */
+#define BATCH 64
 /* Most similar units that can be asked for. */
 #define MAX_SIMILAR 16
 
@@ -150,7 +152,7 @@ enum mt_status mt_memories_find(struct mt_memories *memories,
 /* ---- similar ones ---- */
 
 struct similar {
-    int64_t changed_ms;
+    int64_t changed_ms, number;
     int percent;
     struct mt_text source, target, origin;
 };
@@ -191,7 +193,9 @@ static enum mt_status add_memory(void *context, const struct mt_value *columns,
 
 static bool is_better(const struct similar *a, const struct similar *b)
 {
-    return a->percent != b->percent ? a->percent > b->percent : a->changed_ms > b->changed_ms;
+    if (a->percent != b->percent)
+        return a->percent > b->percent;
+    return a->changed_ms != b->changed_ms ? a->changed_ms > b->changed_ms : a->number > b->number;
 }
 
 /* Puts one among the best, or lets it go. */
@@ -242,6 +246,7 @@ static enum mt_status compare(void *context, const struct mt_value *columns, str
         return status;
     struct similar similar = {
         .changed_ms = columns[0].integer,
+        .number = columns[4].integer,
         .percent = (int)mt_size_min((size_t)mt_memory_words_similarity(&comparing->words, &words),
                                     MT_EXACT_MATCH - 1),
     };
@@ -273,19 +278,36 @@ static enum mt_status find_units(struct mt_connection *connection, struct compar
                            values, 5, add_unit, comparing, NULL, err);
 }
 
+/* A batch has always as many places, the last unit in those that are left: a statement that comes again as
+ * it was need not be made ready again. */
+static enum mt_status compare_batch(struct mt_connection *connection, struct comparing *comparing,
+                                    const int64_t *units, size_t n, struct mt_error *err)
+{
+    struct mt_value values[BATCH + 2] = {mt_value_integer(comparing->memory),
+                                         mt_value_text(comparing->question->target)};
+    struct mt_text sql = {0};
+    mt_text_append_string(&sql, "SELECT changed_ms, source_text, target_text, origin, number FROM "
+                                "units WHERE memory = $1 AND target = $2 AND number IN (");
+    for (size_t i = 0; i < BATCH; i++) {
+        values[i + 2] = mt_value_integer(units[mt_size_min(i, n - 1)]);
+        mt_text_appendf(&sql, "%s$%zu", i > 0 ? ", " : "", i + 3);
+    }
+    mt_text_append_string(&sql, ")");
+    enum mt_status status = mt_text_check(&sql, "a statement", err);
+    if (!status)
+        status = mt_database_run(connection, sql.bytes, values, BATCH + 2, compare, comparing, NULL,
+                                 err);
+    mt_text_finish(&sql);
+    return status;
+}
+
 static enum mt_status compare_units(struct mt_connection *connection, struct comparing *comparing,
                                     struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    for (size_t i = 0; i < comparing->n_units && !status; i++) {
-        const struct mt_value values[] = {mt_value_integer(comparing->memory),
-                                          mt_value_integer(comparing->units[i]),
-                                          mt_value_text(comparing->question->target)};
-        status = mt_database_run(connection,
-                                 "SELECT changed_ms, source_text, target_text, origin FROM units "
-                                 "WHERE memory = $1 AND number = $2 AND target = $3",
-                                 values, 3, compare, comparing, NULL, err);
-    }
+    for (size_t i = 0; i < comparing->n_units && !status; i += BATCH)
+        status = compare_batch(connection, comparing, &comparing->units[i],
+                               mt_size_min(comparing->n_units - i, BATCH), err);
     return status;
 }
 

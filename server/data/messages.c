@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/flat.h"
+#include "base/size.h"
 #include "base/vector.h"
 
 #include <errno.h>
@@ -54,10 +55,47 @@ static enum mt_status transfer(int fd, bool is_sending, char *bytes, size_t leng
     return MT_OK;
 }
 
-void mt_message_finish(struct mt_message *message)
+static void drop_bytes(struct mt_message *message)
 {
     free(message->bytes);
-    *message = (struct mt_message){0};
+    message->bytes = NULL;
+    message->length = message->capacity = 0;
+}
+
+void mt_message_finish(struct mt_message *message)
+{
+    drop_bytes(message);
+    message->at = message->end = 0;
+}
+
+static enum mt_status fill_buffer(int fd, struct mt_message *message, int64_t deadline_ms,
+                                  struct mt_error *err)
+{
+    enum mt_status status = transfer(fd, false, message->buffer, 1, deadline_ms, err);
+    if (status)
+        return status;
+    ssize_t n = recv(fd, message->buffer + 1, sizeof message->buffer - 1, MSG_DONTWAIT);
+    message->at = 0;
+    message->end = 1 + (n > 0 ? (size_t)n : 0);
+    return MT_OK;
+}
+
+static enum mt_status take(int fd, struct mt_message *message, char *bytes, size_t length,
+                           int64_t deadline_ms, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    while (length > 0 && !status) {
+        size_t n = mt_size_min(message->end - message->at, length);
+        memcpy(bytes, message->buffer + message->at, n);
+        message->at += n;
+        bytes += n;
+        length -= n;
+        if (length >= sizeof message->buffer)
+            return transfer(fd, false, bytes, length, deadline_ms, err);
+        if (length > 0)
+            status = fill_buffer(fd, message, deadline_ms, err);
+    }
+    return status;
 }
 
 enum mt_status mt_message_receive(int fd, int64_t deadline_ms, struct mt_message *message,
@@ -65,15 +103,15 @@ enum mt_status mt_message_receive(int fd, int64_t deadline_ms, struct mt_message
 {
     struct head head;
     if (message->capacity > KEPT_BYTES)
-        mt_message_finish(message);
+        drop_bytes(message);
     message->length = 0;
-    enum mt_status status = transfer(fd, false, (char *)&head, sizeof head, deadline_ms, err);
+    enum mt_status status = take(fd, message, (char *)&head, sizeof head, deadline_ms, err);
     if (!status && (head.kind >= MT_N_MESSAGE_KINDS || head.length > MT_MESSAGE_MAX_BYTES))
         status = mt_fail(err, MT_FORMAT, "the other process does not make sense");
     if (!status)
         status = MT_ROOM(&message->bytes, &message->capacity, head.length + 1, "a message", err);
     if (!status)
-        status = transfer(fd, false, message->bytes, head.length, deadline_ms, err);
+        status = take(fd, message, message->bytes, head.length, deadline_ms, err);
     if (status)
         return status;
     message->kind = (enum mt_message_kind)head.kind;
@@ -88,18 +126,49 @@ void mt_message_begin(struct mt_text *out)
     mt_text_append(out, (const char *)&none, sizeof none);
 }
 
-enum mt_status mt_message_send(int fd, int64_t deadline_ms, enum mt_message_kind kind,
-                               struct mt_text *out, struct mt_error *err)
+static enum mt_status write_head(struct mt_text *out, enum mt_message_kind kind,
+                                 struct mt_error *err)
 {
     struct head head = {.kind = (uint32_t)kind};
     enum mt_status status = mt_text_check(out, "a statement, or a row of the database", err);
-    if (!status) {
-        head.length = (uint32_t)(out->length - sizeof head);
-        memcpy(out->bytes, &head, sizeof head);
+    if (status)
+        return status;
+    head.length = (uint32_t)(out->length - sizeof head);
+    memcpy(out->bytes, &head, sizeof head);
+    return MT_OK;
+}
+
+enum mt_status mt_message_send(int fd, int64_t deadline_ms, enum mt_message_kind kind,
+                               struct mt_text *out, struct mt_error *err)
+{
+    enum mt_status status = write_head(out, kind, err);
+    if (!status)
         status = transfer(fd, true, out->bytes, out->length, deadline_ms, err);
-    }
     mt_text_finish(out);
     return status;
+}
+
+enum mt_status mt_message_flush(int fd, int64_t deadline_ms, struct mt_text *waiting,
+                                struct mt_error *err)
+{
+    enum mt_status status = mt_text_check(waiting, "rows of the database", err);
+    if (!status)
+        status = transfer(fd, true, waiting->bytes, waiting->length, deadline_ms, err);
+    mt_text_finish(waiting);
+    return status;
+}
+
+enum mt_status mt_message_collect(int fd, int64_t deadline_ms, enum mt_message_kind kind,
+                                  struct mt_text *out, struct mt_text *waiting,
+                                  struct mt_error *err)
+{
+    enum mt_status status = write_head(out, kind, err);
+    if (!status)
+        mt_text_append(waiting, out->bytes, out->length);
+    mt_text_finish(out);
+    if (!status && waiting->length < MT_MESSAGE_BUFFER_BYTES && !waiting->status)
+        return MT_OK;
+    return status ? status : mt_message_flush(fd, deadline_ms, waiting, err);
 }
 
 /* ---- content ---- */

@@ -27,11 +27,16 @@ enum mt_message_kind {
     MT_N_MESSAGE_KINDS
 };
 
-/* A message as it came. Zeroed: none. */
+/* Rows are short, and many: they come and go by so many bytes at once. */
+#define MT_MESSAGE_BUFFER_BYTES 16384
+
+/* A message as it came, and the beginning of the next ones. Zeroed: none. One socket's alone. */
 struct mt_message {
     enum mt_message_kind kind;
     char *bytes;
     size_t length, capacity;
+    size_t at, end; /* what of buffer has not been read */
+    char buffer[MT_MESSAGE_BUFFER_BYTES];
 };
 
 void mt_message_finish(struct mt_message *message);
@@ -46,6 +51,14 @@ MT_MUST_CHECK enum mt_status mt_message_receive(int fd, int64_t deadline_ms,
 void mt_message_begin(struct mt_text *out);
 MT_MUST_CHECK enum mt_status mt_message_send(int fd, int64_t deadline_ms, enum mt_message_kind kind,
                                              struct mt_text *out, struct mt_error *err);
+
+/* The same for a message that may wait for others: it is appended to *waiting, and those are sent that have
+ * become MT_MESSAGE_BUFFER_BYTES. flush sends the rest; messages that do not wait must come behind it. */
+MT_MUST_CHECK enum mt_status mt_message_collect(int fd, int64_t deadline_ms,
+                                                enum mt_message_kind kind, struct mt_text *out,
+                                                struct mt_text *waiting, struct mt_error *err);
+MT_MUST_CHECK enum mt_status mt_message_flush(int fd, int64_t deadline_ms, struct mt_text *waiting,
+                                              struct mt_error *err);
 
 /* ---- what they hold; what is read is borrowed from the message ---- */
 

@@ -89,6 +89,39 @@ START_TEST(what_is_cut_or_changed_is_refused_or_well_formed)
 }
 END_TEST
 
+/* Short ones together, and one that is longer than what is read at a time among them. */
+START_TEST(what_is_collected_arrives_one_by_one)
+{
+    enum { N = 3000, LONG = 1000 };
+    static char text[3 * MT_MESSAGE_BUFFER_BYTES];
+    struct mt_text waiting = {0}, out;
+    memset(text, 'x', sizeof text - 1);
+    for (size_t i = 0, n_read = 0; i <= N; i++) {
+        struct mt_value sent[] = {mt_value_integer((int64_t)i), mt_value_text(text)};
+        sent[1].length = i == LONG ? sizeof text - 1 : i % 50;
+        mt_message_begin(&out);
+        mt_message_put_values(&out, sent, 2);
+        if (i < N)
+            ck_assert_int_eq(mt_message_collect(ends[0], -1, MT_MESSAGE_ROW, &out, &waiting, &err),
+                             MT_OK);
+        else
+            mt_text_finish(&out);
+        if (i == N)
+            ck_assert_int_eq(mt_message_flush(ends[0], -1, &waiting, &err), MT_OK);
+        if (waiting.length > 0)
+            continue;
+        for (; n_read < (i < N ? i + 1 : N); n_read++) {
+            ck_assert_int_eq(mt_message_receive(ends[1], 0, &message, &err), MT_OK);
+            ck_assert(mt_message_read_row(&message, &values));
+            ck_assert_int_eq(values.values[0].integer, (int64_t)n_read);
+            ck_assert_uint_eq(values.values[1].length,
+                              n_read == LONG ? sizeof text - 1 : n_read % 50);
+        }
+    }
+    ck_assert_int_eq(mt_message_receive(ends[1], mt_now_ms(), &message, &err), MT_TIMEOUT);
+}
+END_TEST
+
 START_TEST(heads_that_make_no_sense)
 {
     ck_assert_int_eq(receive_head(MT_N_MESSAGE_KINDS, 0), MT_FORMAT);
@@ -140,6 +173,7 @@ Suite *suite_database_messages(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, a_statement_arrives_as_it_was);
     tcase_add_test(tcase, what_is_cut_or_changed_is_refused_or_well_formed);
+    tcase_add_test(tcase, what_is_collected_arrives_one_by_one);
     tcase_add_test(tcase, heads_that_make_no_sense);
     tcase_add_test(tcase, what_is_too_long_is_not_sent);
     tcase_add_test(tcase, failures);
