@@ -79,12 +79,13 @@ static bool is_among(struct mt_json_span key, const char *const *names)
 }
 
 /* "@hello", "@@locale", "$schema", and "" of WordPress' catalogues; at the top what names the
- * language. */
-static bool is_left(const struct walk *walk, struct mt_json_span key, size_t depth)
+ * language; and the "id" of a list's items, as go-i18n has them. */
+static bool is_left(const struct walk *walk, struct mt_json_span key, size_t depth, bool is_item)
 {
     static const char *const languages[] = {"locale", "language", "lang", NULL};
     bool is_marked = key.length == 0 || key.bytes[0] == '@' || key.bytes[0] == '$';
-    return is_marked || (!walk->is_arb && depth == 1 && is_among(key, languages));
+    return is_marked || (!walk->is_arb && depth == 1 && is_among(key, languages)) ||
+           (is_item && mt_json_span_equals(key, "id"));
 }
 
 /* The key of the message in an object that has one and else only says something about it; an empty
@@ -111,14 +112,15 @@ static struct mt_json_span find_message(const struct walk *walk)
     return found;
 }
 
-static enum mt_status read_object(struct walk *walk, size_t depth)
+/* is_item: of an array. */
+static enum mt_status read_object(struct walk *walk, size_t depth, bool is_item)
 {
     struct mt_json_span message = find_message(walk);
     enum mt_status status = MT_OK;
     mt_json_reader_enter(&walk->reader);
     while (!status && mt_json_reader_next(&walk->reader)) {
         struct mt_json_span key = mt_json_reader_string(&walk->reader);
-        if (message.bytes ? key.bytes == message.bytes : !is_left(walk, key, depth))
+        if (message.bytes ? key.bytes == message.bytes : !is_left(walk, key, depth, is_item))
             status = read_value(walk, depth);
         else
             mt_json_reader_skip(&walk->reader);
@@ -131,7 +133,8 @@ static enum mt_status read_array(struct walk *walk, size_t depth)
     enum mt_status status = MT_OK;
     mt_json_reader_enter(&walk->reader);
     while (!status && mt_json_reader_next(&walk->reader))
-        status = read_value(walk, depth);
+        status = mt_json_reader_peek(&walk->reader) == '{' ? read_object(walk, depth + 1, true)
+                                                           : read_value(walk, depth);
     return status;
 }
 
@@ -160,7 +163,7 @@ static enum mt_status read_value(struct walk *walk, size_t depth)
 {
     switch (mt_json_reader_peek(&walk->reader)) {
     case '{':
-        return read_object(walk, depth + 1);
+        return read_object(walk, depth + 1, false);
     case '[':
         return read_array(walk, depth + 1);
     case '"':

@@ -20,7 +20,7 @@
 #include <md4c.h>
 
 /* Signs that mean something in Markdown: a translation has as many of each as its text. */
-static const char signs[] = "*_`[]<>~|\\";
+static const char signs[] = "*_`[]<>~|\\=";
 
 /* Blocks, cells among them, may be so many more than the file has bytes. */
 #define MAX_BLOCKS 1000
@@ -122,7 +122,8 @@ static size_t extend_right(const struct reader *reader, const struct part *part,
 /* What is a line for itself to other programs that read Markdown: :::note, [!NOTE], {% x %}. */
 static bool is_directive(const char *line)
 {
-    static const char *const beginnings[] = {":::", "{%", "{{<", "{{%", "!!! ", "$$", "\\["};
+    static const char *const beginnings[] = {":::", "{%",     "{{<", "{{%", "!!! ",
+                                             "???", "=== \"", "$$",  "\\["};
     if (line[0] == '[' && line[1] == '!' && mt_ascii_is_capital(line[2]))
         return true;
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
@@ -367,6 +368,19 @@ static bool has_same_signs(const struct mt_text *text, const char *translation, 
     return true;
 }
 
+/* "\ *" of a translation is the "\*" of its text: a backslash belongs to the sign behind it. */
+static void join_escapes(const struct mt_text *text, const char *translation, size_t length,
+                         struct mt_text *out)
+{
+    bool had_apart = strstr(text->bytes, "\\ ") != NULL;
+    mt_text_append(out, "", 0);
+    for (size_t i = 0; i < length; i++) {
+        bool is_apart = !had_apart && i > 0 && i + 1 < length && translation[i] == ' ' &&
+                        translation[i - 1] == '\\' && strchr(signs, translation[i + 1]);
+        mt_text_append(out, translation + i, !is_apart);
+    }
+}
+
 /* Where a backslash keeps the word at the beginning of a line from being a mark: -, #, >, 1. and the
  * like; SIZE_MAX: it is none. */
 static size_t find_mark(const char *word, size_t n)
@@ -394,8 +408,8 @@ static bool may_break(const char *text, size_t n)
     return n_ticks % 2 == 0 && n_braces == 0;
 }
 
-static bool write_md(const struct mt_document *document, const struct mt_document_piece *piece,
-                     const char *translation, size_t length, struct mt_text *out)
+static bool write_joined(const struct mt_document *document, const struct mt_document_piece *piece,
+                         const char *translation, size_t length, struct mt_text *out)
 {
     const struct layout *layout = &((struct layouts *)document->own)->items[piece->first];
     struct mt_range inner = mt_range_trim(translation, 0, length);
@@ -432,6 +446,17 @@ static bool write_md(const struct mt_document *document, const struct mt_documen
         at += n + 1;
     }
     return true;
+}
+
+static bool write_md(const struct mt_document *document, const struct mt_document_piece *piece,
+                     const char *translation, size_t length, struct mt_text *out)
+{
+    struct mt_text joined = {0};
+    join_escapes(&piece->text, translation, length, &joined);
+    bool is_written =
+        !joined.status && write_joined(document, piece, joined.bytes, joined.length, out);
+    mt_text_finish(&joined);
+    return is_written;
 }
 
 const struct mt_document_reader mt_document_md_reader = {

@@ -14,7 +14,8 @@
  *       A long line that was
  *       wrapped.
  *
- * Numbers, booleans, dates, symbols (:day), aliases and what has a tag of its own stay.
+ * Numbers, booleans, dates, symbols (:day), aliases and what has a tag of its own stay, and so does the
+ * "id" of a sequence's items, as go-i18n has them.
  */
 #include "base/ascii.h"
 #include "base/size.h"
@@ -46,6 +47,8 @@ struct level {
     bool is_mapping, is_flow;
     bool has_key; /* a value is next */
     bool is_left; /* it is a key itself, or lies within one */
+    bool is_item; /* of a sequence */
+    bool is_id;   /* the key was "id": its value is next */
 };
 
 struct reader {
@@ -218,17 +221,22 @@ static enum mt_status enter(struct reader *reader, const yaml_event_t *event)
     bool is_mapping = event->type == YAML_MAPPING_START_EVENT;
     bool is_flow = is_mapping ? event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE
                               : event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
-    reader->levels[++reader->depth] =
-        (struct level){.is_mapping = is_mapping, .is_flow = is_flow, .is_left = is_left};
+    bool is_item = is_mapping && reader->depth > 0 && !reader->levels[reader->depth].is_mapping;
+    reader->levels[++reader->depth] = (struct level){
+        .is_mapping = is_mapping, .is_flow = is_flow, .is_left = is_left, .is_item = is_item};
     return MT_OK;
 }
 
 static enum mt_status take_event(struct reader *reader, const yaml_event_t *event)
 {
     struct level *level = &reader->levels[reader->depth];
+    bool is_left = false;
     switch (event->type) {
     case YAML_SCALAR_EVENT:
-        return take_node(level) ? MT_OK : add_scalar(reader, event, level->is_flow);
+        is_left = take_node(level) || level->is_id;
+        level->is_id = level->is_item && level->has_key &&
+                       strcmp((const char *)event->data.scalar.value, "id") == 0;
+        return is_left ? MT_OK : add_scalar(reader, event, level->is_flow);
     case YAML_ALIAS_EVENT:
         take_node(level);
         return MT_OK;

@@ -160,6 +160,11 @@ static const struct {
      "a: >-\r\n  This is a sentence that somebody has\r\n  wrapped here.\r\n\r\n  End\r\n",
      "This is a sentence that somebody has wrapped here.\nEnd",
      "a: >-\r\n  THIS IS A SENTENCE THAT SOMEBODY HAS\r\n  WRAPPED HERE.\r\n\r\n  END\r\n"},
+    {MT_DOCUMENT_YAML, "- id: a\n  b: c\n- {d: e, id: f, g: h}\n- id: {i: j}\n  k: l\n",
+     "c|e|h|j|l", "- id: a\n  b: C\n- {d: E, id: f, g: H}\n- id: {i: J}\n  k: L\n"},
+    {MT_DOCUMENT_YAML, "id: a\n", "a", "id: A\n"},
+    {MT_DOCUMENT_JSON, "[{\"id\": \"a\", \"b\": {\"id\": \"c\"}}]", "c",
+     "[{\"id\": \"a\", \"b\": {\"id\": \"C\"}}]"},
     {MT_DOCUMENT_YAML, "a: >\n  b\n    c\n  d\n", "b\n  c\nd", "a: |\n  B\n    C\n  D\n"},
     {MT_DOCUMENT_MD, "", "", ""},
     {MT_DOCUMENT_MD,
@@ -181,6 +186,8 @@ static const struct {
     /* lines that are sentences or directives; links over several lines are left */
     {MT_DOCUMENT_MD, "a b.\nc d!\ne f\n\n:::note\ng\n:::\n\n> [!TIP]\n> h\n\n[i](j\n\"k\")\n",
      "a b.|c d!|e f|g|h", "A B.\nC D!\nE F\n\n:::note\nG\n:::\n\n> [!TIP]\n> H\n\n[i](j\n\"k\")\n"},
+    {MT_DOCUMENT_MD, "=== \"a\"\n    b\n\n??? c \"d\"\n    e\n", "b|e",
+     "=== \"a\"\n    B\n\n??? c \"d\"\n    E\n"},
     {MT_DOCUMENT_MD, "1. - [x] This is a sentence that is somewhat longer than\n     a line.\n",
      "This is a sentence that is somewhat longer than a line.",
      "1. - [x] THIS IS A SENTENCE THAT IS SOMEWHAT LONGER THAN A\n     LINE.\n"},
@@ -422,6 +429,8 @@ static const struct {
     {"a *b* c\n", "d e", "a *b* c\n"}, /* a sign less */
     {"a b\n", "a `b`", "a b\n"},
     {"- a\n", " b ", "- b\n"},
+    {"a \\*b\\*\n", "c \\ *d\\ *", "c \\*d\\*\n"},
+    {"==a== b\n", "a ===b", "==a== b\n"},
     /* what would become a mark of a list is not at the beginning of a line */
     {"> This is a sentence that is longer than sixty characters are,\n> and a half.\n",
      "This is a sentence that is longer than sixty characters are 1. and - a half.",
