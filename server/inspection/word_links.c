@@ -86,7 +86,7 @@ static enum mt_status cut_words(struct finder *finder, const char *text,
     int32_t end = status ? UBRK_DONE : ubrk_first(finder->iterator);
     while (!status && (end = ubrk_next(finder->iterator)) != UBRK_DONE) {
         at = measure(text, &at, sentence->begin + (size_t)end);
-        if (ubrk_getRuleStatus(finder->iterator) >= UBRK_WORD_NONE_LIMIT)
+        if (ubrk_getRuleStatus(finder->iterator) >= UBRK_WORD_NONE_LIMIT || text[at.begin] == '&')
             status = add_word(words, &at, err);
     }
     utext_close(&view);

@@ -1,7 +1,8 @@
 /*
  * Which words of a translation came from which words of the source, for subtitle and CAT tools: the
  * alignment of an inspection, summed up over the pieces of words. Words are Unicode's (UAX 29, with
- * ICU's dictionaries for scripts without blanks); punctuation and blanks are none.
+ * ICU's dictionaries for scripts without blanks), and & is one, which is said as one; punctuation and blanks
+ * are none.
  *
  * A target word is linked to the source word with the largest weight, and to those with at least
  * half as much: "Bahnhof" comes from "train" and "station".

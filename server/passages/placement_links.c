@@ -31,7 +31,7 @@ static enum mt_status cut_words(const char *text, size_t length, struct words *o
         U_SUCCESS(code) ? MT_OK : mt_fail_memory(err, length, "words of a translation");
     int32_t begin = status ? UBRK_DONE : ubrk_first(iterator);
     for (int32_t end; !status && (end = ubrk_next(iterator)) != UBRK_DONE; begin = end)
-        if (ubrk_getRuleStatus(iterator) >= UBRK_WORD_NONE_LIMIT)
+        if (ubrk_getRuleStatus(iterator) >= UBRK_WORD_NONE_LIMIT || text[begin] == '&')
             status = mt_ranges_append(&out->ranges, (size_t)begin, (size_t)end, err);
     ubrk_close(iterator);
     utext_close(&view);

@@ -83,6 +83,32 @@ START_TEST(pieces_of_a_word_count_together)
 }
 END_TEST
 
+/* "und" came from it, and not from the word before it. */
+START_TEST(an_ampersand_is_a_word)
+{
+    static const struct mt_token source[] = {
+        {.begin = 0, .end = 3, .piece = "\u2581abc"},
+        {.begin = 4, .end = 5, .piece = "\u2581&"},
+        {.begin = 6, .end = 8, .piece = "\u2581ef"},
+        {.begin = 8, .end = 8, .piece = "</s>", .special = true},
+    };
+    struct mt_word_links links = {0};
+    sample_init(&sample);
+    sample.input.source_text = "abc & ef";
+    sample.input.source_length = 8;
+    sample.input.n_parts = 1;
+    sample.parts[0].source_tokens = source;
+    sample.parts[0].source_end = 8;
+    set_row(0, 0.3F, 0.7F, 0, 0);
+    struct mt_inspection *inspection = inspect();
+    ck_assert_int_eq(mt_word_links_find(inspection, &links, &err), MT_OK);
+    ck_assert_uint_eq(links.n, 1);
+    ck_assert_uint_eq(links.items[0].source.begin, 4);
+    mt_word_links_finish(&links);
+    mt_inspection_destroy(inspection);
+}
+END_TEST
+
 /* What is measured is counted (meson.build: --wrap). */
 static size_t n_measured;
 size_t __real_mt_utf8_count(const char *bytes, size_t length);
@@ -142,6 +168,7 @@ Suite *suite_word_links(void)
     tcase_add_test(tests, words_are_linked_where_their_pieces_are);
     tcase_add_test(tests, pieces_of_a_word_count_together);
     tcase_add_test(tests, words_are_measured_once);
+    tcase_add_test(tests, an_ampersand_is_a_word);
     suite_add_tcase(suite, tests);
     return suite;
 }
