@@ -114,28 +114,36 @@ enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *
     return mt_reading_of(tokenizer, (uint32_t)c, as);
 }
 
-/* ---- days of the week ---- */
+/* ---- days and months ---- */
 
 /* Between two of them: " – ". */
 #define MAX_JOINT_BYTES 5
 
-/* Bytes of the English name of a day at text[at], or of a short one; 0: none. *full is the long one. */
+/* Bytes of the English name of a day or month at text[at], or of a short one; 0: none. *full is the long one. */
 static size_t day_at(const char *text, size_t at, size_t end, const char **full)
 {
     static const struct {
-        const char *full, *forms[4]; /* longest first */
-    } days[] = {
-        {"Monday", {"Monday", "Mon"}},       {"Tuesday", {"Tuesday", "Tues", "Tue"}},
-        {"Wednesday", {"Wednesday", "Wed"}}, {"Thursday", {"Thursday", "Thurs", "Thur", "Thu"}},
-        {"Friday", {"Friday", "Fri"}},       {"Saturday", {"Saturday", "Sat"}},
-        {"Sunday", {"Sunday", "Sun"}}};
-    bool may_be = at < end && strchr("MTWFS", text[at]) && text[at] &&
+        const char *full, *forms[3]; /* longest first; besides the long one */
+    } names[] = {{"Monday", {"Mon"}},    {"Tuesday", {"Tues", "Tue"}},
+                 {"Wednesday", {"Wed"}}, {"Thursday", {"Thurs", "Thur", "Thu"}},
+                 {"Friday", {"Fri"}},    {"Saturday", {"Sat"}},
+                 {"Sunday", {"Sun"}},    {"January", {"Jan"}},
+                 {"February", {"Feb"}},  {"March", {"Mar"}},
+                 {"April", {"Apr"}},     {"May", {NULL}},
+                 {"June", {"Jun"}},      {"July", {"Jul"}},
+                 {"August", {"Aug"}},    {"September", {"Sept", "Sep"}},
+                 {"October", {"Oct"}},   {"November", {"Nov"}},
+                 {"December", {"Dec"}}};
+    bool may_be = at < end && text[at] && strchr("MTWFSJAOND", text[at]) &&
                   (at == 0 || !mt_ascii_is_letter(text[at - 1]));
-    for (size_t i = 0; may_be && i < sizeof days / sizeof *days; i++)
-        for (size_t k = 0; k < 4 && days[i].forms[k]; k++) {
-            size_t n = strlen(days[i].forms[k]);
-            *full = days[i].full;
-            if (end - at >= n && memcmp(text + at, days[i].forms[k], n) == 0 &&
+    for (size_t i = 0; may_be && i < sizeof names / sizeof *names; i++)
+        for (size_t k = 0; k < 4; k++) {
+            const char *form = k == 0 ? names[i].full : names[i].forms[k - 1];
+            size_t n = form ? strlen(form) : 0;
+            if (n == 0)
+                break;
+            *full = names[i].full;
+            if (end - at >= n && memcmp(text + at, form, n) == 0 &&
                 (at + n == end || !mt_ascii_is_letter(text[at + n])))
                 return n;
         }
@@ -168,14 +176,18 @@ static bool is_joint(char c)
     return !mt_ascii_is_letter_or_digit(c) && c != '\n';
 }
 
-/* Mon of "Mon–Fri", "Mon, Wed & Fri" and "Mon 9–13". */
+/* Mon of "Mon–Fri", "Mon, Wed & Fri" and "Mon 9–13"; Dec. of "Dec. 31", Dec of "31 Dec". */
 static size_t short_day_at(const char *text, size_t at, size_t end, const char **full)
 {
     const char *other;
     size_t n = day_at(text, at, end, full), next = at + n, begin = at;
     if (n == 0 || n == strlen(*full))
         return 0;
-    if (end - next > 1 && text[next] == ' ' && mt_ascii_is_digit(text[next + 1]))
+    bool has_stop = end - next > 2 && text[next] == '.';
+    if (end - next > 1U + has_stop && text[next + has_stop] == ' ' &&
+        mt_ascii_is_digit(text[next + has_stop + 1]))
+        return n + has_stop;
+    if (at > 1 && text[at - 1] == ' ' && mt_ascii_is_digit(text[at - 2]))
         return n;
     while (next < end && next - at - n < MAX_JOINT_BYTES && is_joint(text[next]))
         next++;
@@ -187,14 +199,28 @@ static size_t short_day_at(const char *text, size_t at, size_t end, const char *
     return day_at(text, next, end, &other) || day_at(text, begin, behind, &other) ? n : 0;
 }
 
-size_t mt_reading_of_days(const char *text, size_t at, size_t end, const char **as)
+/* Whether the vocabulary has a month, and its short name in more pieces. */
+static bool is_known_better(const struct mt_tokenizer *tokenizer, const char *text, size_t n,
+                            const char *full)
+{
+    size_t n_short = 0, n_full = 0;
+    n -= text[n - 1] == '.';
+    return !mt_reading_pieces(tokenizer, text, n, &n_short, NULL) &&
+           !mt_reading_pieces(tokenizer, full, strlen(full), &n_full, NULL) && n_full < n_short;
+}
+
+size_t mt_reading_of_days(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
+                          size_t end, const char **as)
 {
     const char *full = " - ";
     size_t n = mt_dash_of_days(text, at, end);
-    if (n == 0)
+    if (n == 0) {
         n = short_day_at(text, at, end, &full);
-    if (n > 0)
-        *as = full;
+        if (n == 0 || (strcmp(full + strlen(full) - 3, "day") != 0 &&
+                       !is_known_better(tokenizer, text + at, n, full)))
+            return 0;
+    }
+    *as = full;
     return n;
 }
 

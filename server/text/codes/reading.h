@@ -34,8 +34,10 @@ enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *
                               size_t end, size_t *n, const char **as);
 
 /* English: the dash of "Monday–Friday", behind which models lose the other day, is shown as one with blanks,
- * and Mon, of which they know nothing, as Monday. Returns the bytes of what *as is shown for; 0: none. */
-size_t mt_reading_of_days(const char *text, size_t at, size_t end, const char **as);
+ * and Mon, of which they know little, as Monday; Dec as December where the vocabulary has only that. Returns the
+ * bytes of what *as is shown for; 0: none. */
+size_t mt_reading_of_days(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
+                          size_t end, const char **as);
 /* Bytes of such a dash at text[at]; 0: none. */
 size_t mt_dash_of_days(const char *text, size_t at, size_t end);
 

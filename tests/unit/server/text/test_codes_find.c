@@ -477,6 +477,10 @@ static const char *const days[][2] = {
     {"The Sun\u2013Earth line, Wedding-Friday", "The Sun\u2013Earth line, Wedding-Friday"},
     {"Monday \u2013 Friday", "Monday \u2013 Friday"},
     {"Fri", "Fri"},
+    {"Due Dec. 31, 5 Nov", "Due December 31, 5 November"},
+    {"Jan\u2013Feb", "January - February"},
+    {"Jan Smith, Dec.", "Jan Smith, Dec."},
+    {"January\u2013March", "January - March"},
 };
 
 START_TEST(days_are_shown_in_full)
@@ -485,7 +489,7 @@ START_TEST(days_are_shown_in_full)
     struct mt_text shown = {0};
     size_t length = strlen(text);
     for (size_t at = 0, n; at < length; at += n ? n : 1) {
-        n = mt_reading_of_days(text, at, length, &as);
+        n = mt_reading_of_days(bundled, text, at, length, &as);
         mt_text_append(&shown, n ? as : text + at, n ? strlen(as) : 1);
     }
     ck_assert_str_eq(shown.bytes, days[_i][1]);
