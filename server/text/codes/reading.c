@@ -176,19 +176,14 @@ static bool is_joint(char c)
     return !mt_ascii_is_letter_or_digit(c) && c != '\n';
 }
 
-/* Mon of "Mon–Fri", "Mon, Wed & Fri" and "Mon 9–13"; Dec. of "Dec. 31", Dec of "31 Dec". */
+/* Mon of "Mon–Fri", "Mon, Wed & Fri" and "Mon 9–13"; Fri of "Fri, 3 May"; Dec. of "Dec. 31", Dec of "31 Dec".
+ * The full stop belongs to it where more follows. */
 static size_t short_day_at(const char *text, size_t at, size_t end, const char **full)
 {
     const char *other;
     size_t n = day_at(text, at, end, full), next = at + n, begin = at;
     if (n == 0 || n == strlen(*full))
         return 0;
-    bool has_stop = end - next > 2 && text[next] == '.';
-    if (end - next > 1U + has_stop && text[next + has_stop] == ' ' &&
-        mt_ascii_is_digit(text[next + has_stop + 1]))
-        return n + has_stop;
-    if (at > 1 && text[at - 1] == ' ' && mt_ascii_is_digit(text[at - 2]))
-        return n;
     while (next < end && next - at - n < MAX_JOINT_BYTES && is_joint(text[next]))
         next++;
     while (begin > 0 && at - begin < MAX_JOINT_BYTES && is_joint(text[begin - 1]))
@@ -196,17 +191,22 @@ static size_t short_day_at(const char *text, size_t at, size_t end, const char *
     size_t behind = begin;
     while (begin > 0 && mt_ascii_is_letter(text[begin - 1]))
         begin--;
-    return day_at(text, next, end, &other) || day_at(text, begin, behind, &other) ? n : 0;
+    bool goes_on = next < end && next > at + n &&
+                   (day_at(text, next, end, &other) ||
+                    (text[next - 1] == ' ' && mt_ascii_is_digit(text[next])));
+    bool is_last =
+        (behind == at - 1 && text[behind] == ' ' && behind > 0 &&
+         mt_ascii_is_digit(text[behind - 1])) ||
+        (behind < at && day_at(text, begin, behind, &other) == behind - begin && behind > begin);
+    return goes_on ? n + (text[at + n] == '.') : is_last ? n : 0;
 }
 
-/* Whether the vocabulary has a month, and its short name in more pieces. */
-static bool is_known_better(const struct mt_tokenizer *tokenizer, const char *text, size_t n,
-                            const char *full)
+/* Whether the vocabulary has pieces for months, and not for their short names. */
+static bool lacks_short_months(const struct mt_tokenizer *tokenizer)
 {
     size_t n_short = 0, n_full = 0;
-    n -= text[n - 1] == '.';
-    return !mt_reading_pieces(tokenizer, text, n, &n_short, NULL) &&
-           !mt_reading_pieces(tokenizer, full, strlen(full), &n_full, NULL) && n_full < n_short;
+    return !mt_reading_pieces(tokenizer, "Dec", 3, &n_short, NULL) &&
+           !mt_reading_pieces(tokenizer, "December", 8, &n_full, NULL) && n_full < n_short;
 }
 
 size_t mt_reading_of_days(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
@@ -216,8 +216,8 @@ size_t mt_reading_of_days(const struct mt_tokenizer *tokenizer, const char *text
     size_t n = mt_dash_of_days(text, at, end);
     if (n == 0) {
         n = short_day_at(text, at, end, &full);
-        if (n == 0 || (strcmp(full + strlen(full) - 3, "day") != 0 &&
-                       !is_known_better(tokenizer, text + at, n, full)))
+        if (n == 0 ||
+            (strcmp(full + strlen(full) - 3, "day") != 0 && !lacks_short_months(tokenizer)))
             return 0;
     }
     *as = full;

@@ -480,6 +480,9 @@ static const char *const days[][2] = {
     {"Due Dec. 31, 5 Nov", "Due December 31, 5 November"},
     {"Jan\u2013Feb", "January - February"},
     {"Jan Smith, Dec.", "Jan Smith, Dec."},
+    {"Fri, 3 Mar", "Friday, 3 March"},
+    {"Wed. & Thu.", "Wednesday & Thursday."},
+    {"A3 Dec, BMon", "A3 December, BMon"},
     {"January\u2013March", "January - March"},
 };
 
