@@ -386,6 +386,17 @@ static void take_entity(struct reader *reader)
     reader->at += n;
 }
 
+/* A blank of the words that is written in another way. */
+static void add_gap(struct reader *reader, size_t n)
+{
+    struct mt_text *words = &reader->segment->words;
+    add(reader, MT_CODE_GAP, reader->at, reader->at + n, MT_NO_MATE);
+    mt_text_append(words, " ", 1);
+    if (!reader->status && !words->status)
+        reader->segment->codes[reader->segment->n - 1].at.end = words->length;
+    reader->at += n;
+}
+
 static void take_escape(struct reader *reader)
 {
     static const char letters[] = "ntr", meanings[] = "\n\t\r";
@@ -395,7 +406,9 @@ static void take_escape(struct reader *reader)
     const char *letter = c ? strchr(letters, c) : NULL;
     uint32_t value;
     size_t n = c == 'u' ? mt_message_read_unicode(text, reader->at + 2, &value) : 0;
-    if (n > 0 && value > 0) {
+    if (n > 0 && value == ' ') { /* which stays where others are taken away */
+        add_gap(reader, n + 2);
+    } else if (n > 0 && value > 0) {
         mt_text_append_char(words, value);
         reader->at += n + 2;
     } else if (letter) {
@@ -415,14 +428,9 @@ static bool take_gap(struct reader *reader)
 {
     const char *text = reader->source + reader->at;
     size_t n = mt_size_min(strspn(text, " \t\r\n"), reader->length - reader->at);
-    struct mt_text *words = &reader->segment->words;
     if (n == 0 || !memchr(text, '\n', n))
         return false;
-    add(reader, MT_CODE_GAP, reader->at, reader->at + n, MT_NO_MATE);
-    mt_text_append(words, " ", 1);
-    if (!reader->status && !words->status)
-        reader->segment->codes[reader->segment->n - 1].at.end = words->length;
-    reader->at += n;
+    add_gap(reader, n);
     return true;
 }
 

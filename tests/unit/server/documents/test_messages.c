@@ -626,6 +626,7 @@ static const struct {
     {"a <!-- b --><![CDATA[c]]>&d; e <?f?>", NULL, "a [.][.][.] e [.]"},
     {"a <x equiv-text=\"{{b}}\"/>c", NULL, "a [W]c"},
     {"a\n  b \\'c\\' \\u00e4 \\n\\@ \"d\"", "", "a[-]b 'c' \xC3\xA4 \n@ [.]d[.]"},
+    {"\\u0020a:\\u0020", "", "[-]a:[-]"},
     {"<xliff:g id=\"a\">%1$s</xliff:g> b <xliff:g>%d</xliff:g>", "", "[W] b [N]"},
     {"a < b > c </g> <g>d", NULL, "a < b > c [.] [.]d"},
 };
