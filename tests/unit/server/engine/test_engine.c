@@ -225,6 +225,20 @@ START_TEST(a_job_is_told_whether_it_was_the_last)
 }
 END_TEST
 
+/* A sentence of its own is decoded by a team of `width`. A worker that had something a moment ago still counts
+ * until it waits, which takes it as long as the machine lets it. */
+static void expect_team(struct mt_lane *of, size_t n_jobs, size_t width)
+{
+    for (size_t i = 0; i < 100; i++) {
+        test_submit(of, 1, 1, 1, 3);
+        test_wait(n_jobs + i + 1);
+        if (fake_last_width() == width)
+            return;
+        usleep(10000);
+    }
+    ck_abort_msg("a team of %zu still", fake_last_width());
+}
+
 /* One worker of two threads, and a spare one. Sentences are in a batch for each thread as soon as
  * there are FAKE_ROWS_APART rows for each. */
 START_TEST(spare_workers_take_sentences_where_there_are_enough_for_all)
@@ -262,9 +276,7 @@ START_TEST(spare_workers_take_sentences_where_there_are_enough_for_all)
     usleep(50000); /* the spare worker has noticed, too */
     mt_engine_stats(test_engine, &stats);
     ck_assert_uint_eq(stats.n_running_rows, 0);
-    test_submit(lane, 1, 1, 1, 3);
-    test_wait(5);
-    ck_assert_uint_eq(fake_last_width(), 2);
+    expect_team(lane, 4, 2);
     for (size_t i = 0; i < 5; i++)
         test_expect_decoded(&test_jobs[i]);
     test_finish();
@@ -280,9 +292,7 @@ START_TEST(a_crowd_that_has_gone_leaves_the_team_to_others)
     other = test_attach(NULL);
     test_submit(lane, 1, 8 * FAKE_ROWS_APART, 1, 10);
     test_wait(1);
-    test_submit(other, 1, 1, 1, 3);
-    test_wait(2);
-    ck_assert_uint_eq(fake_last_width(), 2);
+    expect_team(other, 1, 2);
     test_finish();
 }
 END_TEST
