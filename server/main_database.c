@@ -142,6 +142,10 @@ static bool send_rows(struct session *session, const PGresult *result)
 static bool wait_for_result(struct session *session)
 {
     int64_t end_ms = mt_now_ms() + ANSWER_MS;
+    /* The daemon gets what there is before anybody waits: it, too, has a time after which it gives up. */
+    if (PQisBusy(session->connection) &&
+        mt_message_flush(session->fd, -1, &session->waiting, NULL) != MT_OK)
+        return false;
     while (PQisBusy(session->connection)) {
         struct pollfd polled[] = {{.fd = PQsocket(session->connection), .events = POLLIN},
                                   {.fd = session->fd}};

@@ -88,7 +88,7 @@ MT_MUST_CHECK enum mt_status mt_database_read(struct mt_database *database, mt_d
 typedef enum mt_status mt_database_row(void *context, const struct mt_value *columns,
                                        struct mt_error *err);
 
-/* Most values of one statement, and columns of a row. */
+/* Most values of one statement. A row has far fewer columns. */
 #define MT_DATABASE_MAX_VALUES 960
 
 /* In work, which must fail when a statement does. row may be NULL; n_changed, which may be NULL too,

@@ -278,8 +278,8 @@ static enum mt_status find_units(struct mt_connection *connection, struct compar
                            values, 5, add_unit, comparing, NULL, err);
 }
 
-/* A batch has always as many places, the last unit in those that are left: a statement that comes again as
- * it was need not be made ready again. */
+/* The statement always has BATCH places, so that it need not be made ready again for another number of
+ * units: those that are left over take the last unit once more. */
 static enum mt_status compare_batch(struct mt_connection *connection, struct comparing *comparing,
                                     const int64_t *units, size_t n, struct mt_error *err)
 {

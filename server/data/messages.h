@@ -52,8 +52,8 @@ void mt_message_begin(struct mt_text *out);
 MT_MUST_CHECK enum mt_status mt_message_send(int fd, int64_t deadline_ms, enum mt_message_kind kind,
                                              struct mt_text *out, struct mt_error *err);
 
-/* The same for a message that may wait for others: it is appended to *waiting, and those are sent that have
- * become MT_MESSAGE_BUFFER_BYTES. flush sends the rest; messages that do not wait must come behind it. */
+/* The same for a message that may wait for others: it is appended to *waiting, which is sent once it is
+ * MT_MESSAGE_BUFFER_BYTES long or longer. flush sends the rest: call it before another message is sent. */
 MT_MUST_CHECK enum mt_status mt_message_collect(int fd, int64_t deadline_ms,
                                                 enum mt_message_kind kind, struct mt_text *out,
                                                 struct mt_text *waiting, struct mt_error *err);

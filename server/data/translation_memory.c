@@ -152,8 +152,8 @@ struct count {
     size_t n_units;
 };
 
-/* Units that are looked for by one statement, and rows that one writes. A statement that comes again as it was
- * need not be made ready again. */
+/* How many units one statement looks for, and how many rows one writes: always as many, because a
+ * statement that comes again as it was need not be made ready again. */
 #define BATCH 64
 #define UNIT_ROWS 16
 #define KEY_ROWS 64

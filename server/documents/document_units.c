@@ -209,8 +209,8 @@ static bool is_among(const char *value, const char *const *names)
     return false;
 }
 
-/* A segment is filled in with its tag; the first one of a unit brings what is before it along, for matches
- * stand there. */
+/* A segment's tag is written anew with its translation. The first segment of a unit that is translated
+ * also has the bytes before it, from where the unit's matches are put in. */
 static enum mt_status add_segment(struct reader *reader, const struct element *source,
                                   struct mt_range range, struct slot *slot)
 {
