@@ -5,32 +5,142 @@
 
 #include <string.h>
 
+#include <unicode/uchar.h>
 #include <unicode/ulocdata.h>
+#include <unicode/unum.h>
 
 #define MAX_QUOTE_UNITS 8
 
-/* The digits and what is between them, in the target's notation; a sign or currency beside them stays. */
+/* Units of what a language writes before or behind a number beside the sign itself, and the sign. */
+#define MAX_AFFIX_UNITS 16
+
+/* A number with what stands beside it: -5, $1,234.56, 50 %. */
+struct bare {
+    struct mt_range digits;
+    struct mt_range minus; /* or plus; empty: it has none */
+    struct mt_range sign;  /* a currency's, or %; likewise */
+    bool is_simple;        /* beside those there are blanks and nothing else */
+};
+
+static bool is_minus(uint32_t c)
+{
+    return c == '-' || c == '+' || c == 0x2212 || c == 0x2013;
+}
+
+static bool is_currency(uint32_t c)
+{
+    return u_charType((UChar32)c) == U_CURRENCY_SYMBOL;
+}
+
+static struct bare read_bare(const char *words, size_t length)
+{
+    struct bare bare = {.digits = {0, length}, .is_simple = true};
+    while (bare.digits.begin < length && !mt_ascii_is_digit(words[bare.digits.begin]))
+        bare.digits.begin++;
+    while (bare.digits.end > bare.digits.begin && !mt_ascii_is_digit(words[bare.digits.end - 1]))
+        bare.digits.end--;
+    for (size_t at = 0; at < length;) {
+        if (at == bare.digits.begin)
+            at = bare.digits.end;
+        if (at == length)
+            break;
+        uint32_t c = mt_utf8_decode(words + at);
+        size_t after = at + mt_char_length(words + at);
+        if (c == '%' || is_currency(c)) {
+            bare.is_simple = bare.is_simple && bare.sign.end == 0;
+            bare.sign = (struct mt_range){at, after};
+        } else if (is_minus(c) && at < bare.digits.begin && bare.minus.end == 0) {
+            bare.minus = (struct mt_range){at, after};
+        } else {
+            bare.is_simple = bare.is_simple && u_isspace((UChar32)c);
+        }
+        at = after;
+    }
+    return bare;
+}
+
+/* Of what the language writes on one side of an amount or a share: whether that is the sign, and in *blank the blank
+ * between it and the number, 0: none. */
+static bool has_sign(const UNumberFormat *format, UNumberFormatTextAttribute side, uint32_t *blank)
+{
+    UChar units[MAX_AFFIX_UNITS];
+    UErrorCode code = U_ZERO_ERROR;
+    int32_t n = unum_getTextAttribute(format, side, units, MAX_AFFIX_UNITS, &code);
+    *blank = 0;
+    if (U_FAILURE(code) || n < 1 || n > MAX_AFFIX_UNITS)
+        return false;
+    UChar nearest = units[side == UNUM_POSITIVE_PREFIX ? n - 1 : 0];
+    *blank = u_isspace(nearest) ? nearest : 0;
+    return n > (*blank != 0);
+}
+
+/* Writes the number with its sign where the target language has it: 5,00 $. False: that is not known, and nothing is
+ * written. */
+static bool write_with_sign(const struct mt_localising *languages, const char *words,
+                            const struct bare *bare, const struct mt_text *number,
+                            struct mt_text *out)
+{
+    UErrorCode code = U_ZERO_ERROR;
+    bool is_share = words[bare->sign.begin] == '%';
+    uint32_t before, behind;
+    UNumberFormat *format = unum_open(is_share ? UNUM_PERCENT : UNUM_CURRENCY, NULL, 0,
+                                      languages->target_lang, NULL, &code);
+    /* In the place of a language that it does not know, ICU takes that of the process. */
+    const char *known =
+        U_SUCCESS(code) ? unum_getLocaleByType(format, ULOC_VALID_LOCALE, &code) : "";
+    if (U_FAILURE(code) ||
+        strncmp(known, languages->target_lang, strcspn(languages->target_lang, "-_")) != 0) {
+        unum_close(format);
+        return false;
+    }
+    bool is_before = has_sign(format, UNUM_POSITIVE_PREFIX, &before);
+    bool is_behind = has_sign(format, UNUM_POSITIVE_SUFFIX, &behind);
+    unum_close(format);
+    if (is_before == is_behind)
+        return false;
+    size_t n_sign = bare->sign.end - bare->sign.begin;
+    mt_text_append(out, words + bare->minus.begin, bare->minus.end - bare->minus.begin);
+    if (is_before)
+        mt_text_append(out, words + bare->sign.begin, n_sign);
+    if (before && is_before)
+        mt_text_append_char(out, before);
+    mt_text_append(out, number->bytes, number->length);
+    if (behind && is_behind)
+        mt_text_append_char(out, behind);
+    if (is_behind)
+        mt_text_append(out, words + bare->sign.begin, n_sign);
+    return true;
+}
+
+/* The digits and what is between them, in the target's notation, and a currency's sign or % at their side where the
+ * target has it. What else is beside them stays. */
 static enum mt_status write_number(const struct mt_localising *languages, const char *words,
                                    size_t length, struct mt_text *out, struct mt_error *err)
 {
-    size_t begin = 0, end = length;
+    struct bare bare = read_bare(words, length);
+    struct mt_text number = {0};
     bool is_sure = false;
-    while (begin < end && !mt_ascii_is_digit(words[begin]))
-        begin++;
-    while (end > begin && !mt_ascii_is_digit(words[end - 1]))
-        end--;
     const struct mt_notation_input input = {
-        .number = words + begin,
-        .length = end - begin,
+        .number = words + bare.digits.begin,
+        .length = bare.digits.end - bare.digits.begin,
         .source_lang = languages->source_lang,
         .target_lang = languages->target_lang,
         .written = "", /* the target's own separators */
     };
-    mt_text_append(out, words, begin);
-    enum mt_status status = begin < end ? mt_number_write(&input, out, &is_sure, err) : MT_OK;
-    if (!is_sure)
-        mt_text_append(out, words + begin, end - begin);
-    mt_text_append(out, words + end, length - end);
+    enum mt_status status =
+        input.length > 0 ? mt_number_write(&input, &number, &is_sure, err) : MT_OK;
+    bool has_sign_of_target = !status && is_sure && bare.is_simple && bare.sign.end > 0 &&
+                              languages->target_lang[0] &&
+                              write_with_sign(languages, words, &bare, &number, out);
+    if (!status && !has_sign_of_target) {
+        mt_text_append(out, words, bare.digits.begin);
+        if (is_sure)
+            mt_text_append(out, number.bytes, number.length);
+        else
+            mt_text_append(out, input.number, input.length);
+        mt_text_append(out, words + bare.digits.end, length - bare.digits.end);
+    }
+    mt_text_finish(&number);
     return status;
 }
 

@@ -666,8 +666,8 @@ def fill(random, source, target, lang):
                  for text, template in zip(texts, (source, target)))
 
 
-# Greetings and letters; signs and labels; what people say; words that the other sources lack; words, brands and marks alone; news; with slots.
-EVERYDAY = ("letters", "signs", "talk", "more_talk", "rarer", "fragments", "news", "slots")
+# Greetings and letters; signs and labels; what people say; words that the other sources lack; words, brands and marks alone; shortened words and lists; news; with slots.
+EVERYDAY = ("letters", "signs", "talk", "more_talk", "rarer", "fragments", "short", "news", "slots")
 
 
 def lines_beside(name):
