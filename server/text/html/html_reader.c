@@ -243,16 +243,20 @@ static bool is_index(const struct reader *reader, size_t first)
            (items[first].tag == GUMBO_TAG_SUB || n == 1 || strcspn(word, "aeiouyAEIOUY") >= n);
 }
 
-/* Where what belongs to the symbol at words[begin] begins: 25 m<sup>2</sup>, E = mc<sup>2</sup>. */
+/* Where what belongs to the symbol at words[begin] begins: 25 m<sup>2</sup>, E = mc<sup>2</sup>, E=mc<sup>2</sup>. */
 static size_t with_operand(const struct reader *reader, size_t begin, struct mt_range text)
 {
     const struct mt_coded_segment *segment = reader->segment;
     const char *words = segment->words.bytes;
     size_t limit = segment->n > 0 ? segment->codes[segment->n - 1].at.end : 0, at = begin;
-    bool is_equation = at >= limit + 4 && memcmp(words + at - 3, " = ", 3) == 0;
+    bool is_spaced = at >= limit + 4 && memcmp(words + at - 3, " = ", 3) == 0;
+    bool is_equation = is_spaced || (at >= limit + 2 && words[at - 1] == '=');
     if (mt_ascii_is_digit(words[begin]))
         return begin;
-    at -= is_equation ? 4 : at > limit && words[at - 1] == ' ';
+    if (is_equation)
+        at -= is_spaced ? 4 : 2;
+    else
+        at -= at > limit && words[at - 1] == ' ';
     while (at > limit && !is_equation &&
            (mt_ascii_is_digit(words[at - 1]) || words[at - 1] == '.' || words[at - 1] == ','))
         at--;

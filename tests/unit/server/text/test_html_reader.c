@@ -128,6 +128,7 @@ static const struct {
     {"or 10<sup>6</sup> km<sup>2</sup>, 2.5 m<sup>2</sup>.",
      "[or {#10<sup>6</sup>|106} {=km<sup>2</sup>|km2}, {#2.5 m<sup>2</sup>|2.5 m2}.]"},
     {"It is E = mc<sup>2</sup>.", "[It is {=E = mc<sup>2</sup>|E = mc2}.]"},
+    {"It is E=mc<sup>2</sup>.", "[It is {=E=mc<sup>2</sup>|E=mc2}.]"},
     {"Do it<sup>2</sup> if x<sup>th</sup> <b>m</b><sup>2</sup>",
      "[Do it{.<sup>2</sup>} if x{.<sup>th</sup>} {+<b>}m{-</b>}]<sup>2</sup>"},
     {"<td>Area: 10 m<sup>2</sup></td>", "<td>[Area: {#10 m<sup>2</sup>|10 m2}]</td>"},
