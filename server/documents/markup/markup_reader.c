@@ -14,9 +14,6 @@
 /* Texts within texts. */
 #define MAX_PARAGRAPHS 16
 #define MAX_NAME 80
-/* Most bytes, and letters among them, of what is taken for the mark of a note. */
-#define MAX_NOTE_BYTES 6
-#define MAX_NOTE_LETTERS 2
 /* Blanks from which on they part texts. */
 #define MANY_BLANKS 2
 #define NONE ((size_t)-1)
@@ -541,20 +538,6 @@ static enum mt_status begin_element(struct reader *reader, const struct mt_marku
     return set_looks(reader);
 }
 
-/* A number or two letters. */
-static bool is_note(const struct paragraph *p, size_t open)
-{
-    size_t n_bytes = 0, n_letters = 0;
-    for (size_t i = open + 1; i < p->n; i++) {
-        const struct mt_text *bytes = &p->tokens[i].bytes;
-        n_bytes += bytes->length;
-        for (size_t k = 0; k < bytes->length && n_bytes <= MAX_NOTE_BYTES; k++)
-            n_letters += ((unsigned char)bytes->bytes[k] | 32) >= 'a' ||
-                         (unsigned char)bytes->bytes[k] >= 0x80;
-    }
-    return n_bytes <= MAX_NOTE_BYTES && n_letters <= MAX_NOTE_LETTERS;
-}
-
 static enum mt_status end_element(struct reader *reader, struct mt_range tag)
 {
     struct paragraph *p = current(reader);
@@ -577,7 +560,8 @@ static enum mt_status end_element(struct reader *reader, struct mt_range tag)
                    ? status
                    : add_point(reader, (struct mt_range){element.begin, tag.end}, '\0');
     }
-    if (element.role != MT_MARKUP_NOTE || !is_note(p, element.token)) {
+    if (element.role != MT_MARKUP_NOTE ||
+        !mt_office_is_note(p->tokens + element.token + 1, p->n - element.token - 1)) {
         status = add_token(reader, MT_OFFICE_CLOSE, tag, &token);
         if (!status && element.role == MT_MARKUP_LINK)
             end_link(p, element.token, p->n - 1);

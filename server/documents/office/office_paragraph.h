@@ -95,6 +95,9 @@ MT_MUST_CHECK enum mt_status mt_office_add_token(struct mt_office_token **tokens
                                                  size_t *capacity, struct mt_office_token **out,
                                                  struct mt_error *err);
 
+/* Whether the tokens' words are no more than the mark of a note at a word: 2, (a), TM. */
+bool mt_office_is_note(const struct mt_office_token *tokens, size_t n);
+
 struct mt_office_paragraph {
     const char
         *prefix; /* of the names of its elements, as in "w:"; MT_OFFICE_MAX_PREFIX bytes at most */

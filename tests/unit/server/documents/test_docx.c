@@ -93,6 +93,7 @@ static void expect_written(const char *body, const char *translation, size_t n_l
 #define R(words) "<w:r>" T(words) "</w:r>"
 #define B(words) "<w:r><w:rPr><w:b/></w:rPr>" T(words) "</w:r>"
 #define C(words) "<w:r><w:rPr><w:rStyle w:val=\"VerbatimChar\"/></w:rPr>" T(words) "</w:r>"
+#define RAISED(words) "<w:r><w:rPr><w:vertAlign w:val=\"superscript\"/></w:rPr>" T(words) "</w:r>"
 #define FIELD(type) "<w:r><w:fldChar w:fldCharType=\"" type "\"/></w:r>"
 #define INSTRUCTION(text) "<w:r><w:instrText>" text "</w:instrText></w:r>"
 #define BOX(words) "<w:pict><v:box><w:txbxContent>" P(R(words)) "</w:txbxContent></v:box></w:pict>"
@@ -118,6 +119,12 @@ static const struct {
     {P(B("Nearly all ") R("of") B(" it is bold.")), "Nearly all <0>of</0> it is bold."},
     {P("<w:hyperlink r=\"1\">" B("A link") "</w:hyperlink>" R(" stands here, you see.")),
      "<0>A link</0> stands here, you see."},
+    /* what is above the line goes with its word, but for the ending of a number */
+    {P(R("It has 25 m") RAISED("2") R(" at most.")), "It has 25 m<0/> at most."},
+    {P(R("It is true.") RAISED("(a)") R(" So it is.")), "It is true.<0/> So it is."},
+    {P(R("On the 10") RAISED("th") R(" floor")), "On the 10th floor"},
+    {P(R("H") RAISED("2") R("O is water")), "H<0>2</0>O is water"},
+    {P(R("It is ") RAISED("2") R(" high")), "It is <0>2</0> high"},
     {P(R("One") "<w:r><w:tab/></w:r>" R("two") "<w:r><w:br/><w:t>three</w:t></w:r>"),
      "One<0:e/>two<1:b/>three"},
     {P("<w:r><w:tab/>" T("A note") "<w:footnoteReference w:id=\"1\"/>" T(" stands.") "</w:r>"),
@@ -213,6 +220,8 @@ START_TEST(test_written)
     expect_written(P(R("Press ") B("red") R(" now.")), "<0>Rot</0> dr\u00fccken &amp; warten.", 0,
                    P(B("Rot") R(" dr\u00fccken &amp; warten.")));
     /* a look may be lost with its words, or be there twice */
+    expect_written(P(R("It has 25 m") RAISED("2") R(" at most.")), "Es hat 25 m<0/> oder so.", 0,
+                   P(R("Es hat 25 m") RAISED("2") R(" oder so.")));
     expect_written(P(R("Press ") B("red") R(" now.")), "Nun", 0, P(R("Nun")));
     expect_written(P(R("Press ") B("red") R(" now.")), "<0>a</0> b <0>c</0>", 0,
                    P(B("a") R(" b ") B("c")));
