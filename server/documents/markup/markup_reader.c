@@ -1,7 +1,7 @@
 #include "server/documents/markup/markup_reader.h"
 
 #include "base/size.h"
-#include "server/documents/office/office_paragraph.h"
+#include "server/documents/office/office_notes.h"
 #include "server/documents/xml_elements.h"
 #include "server/documents/xml_words.h"
 #include "server/text/html/html_reader.h"
@@ -560,8 +560,9 @@ static enum mt_status end_element(struct reader *reader, struct mt_range tag)
                    ? status
                    : add_point(reader, (struct mt_range){element.begin, tag.end}, '\0');
     }
+    struct mt_office_note note;
     if (element.role != MT_MARKUP_NOTE ||
-        !mt_office_is_note(p->tokens + element.token + 1, p->n - element.token - 1)) {
+        !mt_office_read_note(p->tokens + element.token + 1, p->n - element.token - 1, &note)) {
         status = add_token(reader, MT_OFFICE_CLOSE, tag, &token);
         if (!status && element.role == MT_MARKUP_LINK)
             end_link(p, element.token, p->n - 1);
@@ -569,7 +570,10 @@ static enum mt_status end_element(struct reader *reader, struct mt_range tag)
     }
     size_t begin = p->tokens[element.token].range.begin;
     drop_tokens(p, element.token);
-    return add_point(reader, (struct mt_range){begin, tag.end}, '\0');
+    status = add_point(reader, (struct mt_range){begin, tag.end}, '\0');
+    if (!status)
+        p->tokens[p->n - 1].note = note;
+    return status;
 }
 
 /* ---- events ---- */

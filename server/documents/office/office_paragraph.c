@@ -1,12 +1,10 @@
 #include "server/documents/office/office_state.h"
 
-#include "base/ascii.h"
 #include "base/hash.h"
 #include "base/size.h"
 #include "base/vector.h"
-#include "server/documents/office/office_names.h"
+#include "server/documents/office/office_notes.h"
 #include "server/documents/office/office_words.h"
-#include "server/text/marked.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -249,86 +247,6 @@ static enum mt_status settle_pairs(struct mt_office_token *tokens, size_t n, str
     return MT_OK;
 }
 
-/* ---- notes ---- */
-
-/* Most bytes of what is taken for the mark of a note, and letters among them. */
-#define MAX_NOTE_BYTES 6
-#define MAX_NOTE_LETTERS 2
-
-bool mt_office_is_note(const struct mt_office_token *tokens, size_t n)
-{
-    size_t n_bytes = 0, n_letters = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct mt_text *bytes = &tokens[i].bytes;
-        n_bytes += bytes->length;
-        for (size_t k = 0; k < bytes->length && n_bytes <= MAX_NOTE_BYTES; k++)
-            n_letters += ((unsigned char)bytes->bytes[k] | 32) >= 'a' ||
-                         (unsigned char)bytes->bytes[k] >= 0x80;
-    }
-    return n_bytes <= MAX_NOTE_BYTES && n_letters <= MAX_NOTE_LETTERS;
-}
-
-/* Whether words of this look stand above or below the line. */
-static bool is_off_line(const struct mt_office *office, size_t look)
-{
-    static const char baseline[] = " baseline=\"";
-    const char *properties = look > 0 ? office->looks[look].properties.bytes : "";
-    const char *align = strstr(properties, "vertAlign"), *shift = strstr(properties, baseline);
-    return (align && memmem(align, strcspn(align, ">"), "script", strlen("script"))) ||
-           (shift && shift[strlen(baseline)] != '0');
-}
-
-/* What is raised at a number and says which one it is: 10th, 3e. */
-static bool is_ordinal_ending(const char *words)
-{
-    static const char *const endings[] = {"st", "nd", "rd",       "th",     "e",
-                                          "er", "re", "\u00E8me", "\u00AA", "\u00BA"};
-    return MT_IS_ONE_OF(words, endings);
-}
-
-/* Of words above or below the line behind a word, those of a number look as it does, because another language has others
- * or none; a note's mark, or what is written with a symbol (m2, CO2), is copied and stands at its word. Not between
- * letters (H2O): that is one word. */
-static enum mt_status settle_note(const struct mt_document *document,
-                                  struct mt_office_token *tokens, size_t n, size_t i)
-{
-    struct mt_office_token *token = &tokens[i], *before = &tokens[i - 1];
-    const char *words = token->bytes.bytes, *word = before->bytes.bytes;
-    size_t n_word = before->bytes.length;
-    if (before->kind != MT_OFFICE_WORDS || n_word == 0 || word[n_word - 1] == ' ' ||
-        before->outer.end > token->outer.begin || before->look == token->look)
-        return MT_OK;
-    if (mt_ascii_is_digit(word[n_word - 1]) && is_ordinal_ending(words)) {
-        token->look = before->look;
-        token->is_link = before->is_link;
-        return MT_OK;
-    }
-    const struct mt_office_token *behind = i + 1 < n ? token + 1 : NULL;
-    bool is_between = behind && (behind->outer.begin < token->outer.end ||
-                                 (behind->kind == MT_OFFICE_WORDS && behind->bytes.length > 0 &&
-                                  mt_is_word_char(mt_utf8_decode(behind->bytes.bytes))));
-    if (is_between || token->is_link || strchr(words, ' ') || !mt_office_is_note(token, 1))
-        return MT_OK;
-    token->kind = MT_OFFICE_POINT;
-    token->range = token->outer;
-    token->run = (struct mt_range){0};
-    token->bytes.length = 0;
-    mt_document_append(document, token->range, &token->bytes);
-    return token->bytes.status;
-}
-
-static enum mt_status settle_notes(const struct mt_document *document,
-                                   struct mt_office_token *tokens, size_t n)
-{
-    const struct mt_office *office = document->own;
-    enum mt_status status = MT_OK;
-    for (size_t i = 1; i < n && !office->format && !status; i++)
-        if (tokens[i].kind == MT_OFFICE_WORDS && tokens[i].bytes.length > 0 &&
-            tokens[i].run.end > 0 && is_off_line(office, tokens[i].look))
-            status = settle_note(document, tokens, n, i);
-    return status;
-}
-
 /* ---- texts ---- */
 
 struct maker {
@@ -540,6 +458,18 @@ static bool stays_outside(const struct mt_office_token *token)
            token->kind != MT_OFFICE_CLOSE;
 }
 
+/* But a symbol with its note that a text begins or ends with is a word of it. */
+static void take_symbols(const struct mt_office_token *tokens, size_t begin, size_t end,
+                         size_t *first, size_t *last)
+{
+    for (size_t i = *first;
+         i > begin && (tokens[i - 1].kind == MT_OFFICE_NOTHING || tokens[i - 1].note.is_word); i--)
+        *first = tokens[i - 1].note.is_word ? i - 1 : *first;
+    for (size_t i = *last;
+         i < end && (tokens[i].kind == MT_OFFICE_NOTHING || tokens[i].note.is_word); i++)
+        *last = tokens[i].note.is_word ? i + 1 : *last;
+}
+
 static void append_outside(const struct maker *maker, size_t begin, size_t end, struct mt_text *out)
 {
     for (size_t i = begin; i < end; i++)
@@ -607,6 +537,7 @@ static enum mt_status make_text(struct maker *maker, size_t begin, size_t end, s
         last--;
     if (first == last)
         return MT_OK;
+    take_symbols(tokens, begin, end, &first, &last);
     if (MT_ROOM(&office->texts, &office->texts_capacity, office->n_texts + 1, "parts of a file",
                 maker->err))
         return MT_MEMORY;
@@ -653,7 +584,7 @@ enum mt_status mt_office_add_texts(struct mt_document *document,
     const size_t n = paragraph->n, n_prefix = strlen(paragraph->prefix);
     struct maker maker = {.document = document, .office = office, .tokens = tokens, .err = err};
     size_t begin = 0, depth = 0, n_codes = 0, first = office->n_texts;
-    enum mt_status status = settle_notes(document, tokens, n);
+    enum mt_status status = mt_office_settle_notes(document, paragraph, err);
     if (!status)
         status = settle_pairs(tokens, n, err);
     for (size_t i = 0; i <= n && !status; i++) {

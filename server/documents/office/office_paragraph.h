@@ -41,6 +41,13 @@ struct mt_office_format {
                         struct mt_text *out);
 };
 
+/* What stands above or below the line at a word: 2, (a), TM. */
+struct mt_office_note {
+    bool is_one;
+    bool is_word; /* it is one with its word: m2, H2O */
+    size_t n_letters, n_digits;
+};
+
 /* In the paragraph's order. */
 struct mt_office_token {
     enum mt_office_kind kind;
@@ -56,8 +63,9 @@ struct mt_office_token {
     size_t look;           /* of words, and of a point that is verbatim */
     bool is_link;          /* words that look so: no translation may be without them */
     size_t id;             /* of a range: equal for both */
-    bool is_item;          /* of a list, what closes it, and what stands before it */
-    size_t mate;           /* set here */
+    struct mt_office_note note; /* that a point is */
+    bool is_item;               /* of a list, what closes it, and what stands before it */
+    size_t mate;                /* set here */
 };
 
 struct mt_office;
@@ -94,9 +102,6 @@ MT_MUST_CHECK enum mt_status mt_office_look(struct mt_office *office, const char
 MT_MUST_CHECK enum mt_status mt_office_add_token(struct mt_office_token **tokens, size_t *n,
                                                  size_t *capacity, struct mt_office_token **out,
                                                  struct mt_error *err);
-
-/* Whether the tokens' words are no more than the mark of a note at a word: 2, (a), TM. */
-bool mt_office_is_note(const struct mt_office_token *tokens, size_t n);
 
 struct mt_office_paragraph {
     const char

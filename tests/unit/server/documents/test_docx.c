@@ -120,10 +120,13 @@ static const struct {
     {P("<w:hyperlink r=\"1\">" B("A link") "</w:hyperlink>" R(" stands here, you see.")),
      "<0>A link</0> stands here, you see."},
     /* what is above the line goes with its word, but for the ending of a number */
-    {P(R("It has 25 m") RAISED("2") R(" at most.")), "It has 25 m<0/> at most."},
+    {P(R("It has 25 m") RAISED("2") R(" at most.")), "It has <0:n/> at most."},
     {P(R("It is true.") RAISED("(a)") R(" So it is.")), "It is true.<0/> So it is."},
     {P(R("On the 10") RAISED("th") R(" floor")), "On the 10th floor"},
-    {P(R("H") RAISED("2") R("O is water")), "H<0>2</0>O is water"},
+    {P(R("H") RAISED("2") R("O is water")), "<0:w/> is water"},
+    {P(R("Sugar is C") RAISED("6") R("H") RAISED("12") R("O") RAISED("6") R(".")),
+     "Sugar is <0:w/>."},
+    {P(R("as it") RAISED("2") R(" is")), "as it<0/> is"},
     {P(R("It is ") RAISED("2") R(" high")), "It is <0>2</0> high"},
     {P(R("One") "<w:r><w:tab/></w:r>" R("two") "<w:r><w:br/><w:t>three</w:t></w:r>"),
      "One<0:e/>two<1:b/>three"},
@@ -220,8 +223,8 @@ START_TEST(test_written)
     expect_written(P(R("Press ") B("red") R(" now.")), "<0>Rot</0> dr\u00fccken &amp; warten.", 0,
                    P(B("Rot") R(" dr\u00fccken &amp; warten.")));
     /* a look may be lost with its words, or be there twice */
-    expect_written(P(R("It has 25 m") RAISED("2") R(" at most.")), "Es hat 25 m<0/> oder so.", 0,
-                   P(R("Es hat 25 m") RAISED("2") R(" oder so.")));
+    expect_written(P(R("It has 25 m") RAISED("2") R(" at most.")), "Es hat <0:n/> oder so.", 0,
+                   P(R("Es hat ") R("25 m") RAISED("2") R(" oder so.")));
     expect_written(P(R("Press ") B("red") R(" now.")), "Nun", 0, P(R("Nun")));
     expect_written(P(R("Press ") B("red") R(" now.")), "<0>a</0> b <0>c</0>", 0,
                    P(B("a") R(" b ") B("c")));
