@@ -95,8 +95,11 @@ static enum mt_markup_role role_of(void *context, const struct mt_markup_tag *ta
                                    enum mt_markup_role role)
 {
     bool is_text = role == MT_MARKUP_TEXT || role == MT_MARKUP_LOOK;
-    if (is_text && mt_odf_is_code(context, mt_markup_attribute(&markup, tag, "text:style-name")))
+    const char *style = is_text ? mt_markup_attribute(&markup, tag, "text:style-name") : NULL;
+    if (mt_odf_is_code(context, style))
         return role == MT_MARKUP_TEXT ? MT_MARKUP_CODE : MT_MARKUP_WORD;
+    if (role == MT_MARKUP_LOOK && mt_odf_is_off_line(context, style))
+        return MT_MARKUP_NOTE;
     bool is_cell = strcmp(tag->name, "table:table-cell") == 0 ||
                    strcmp(tag->name, "table:covered-table-cell") == 0;
     const char *type = is_cell ? mt_markup_attribute(&markup, tag, "office:value-type") : NULL;

@@ -561,6 +561,14 @@ static enum mt_status end_element(struct reader *reader, struct mt_range tag)
                    : add_point(reader, (struct mt_range){element.begin, tag.end}, '\0');
     }
     struct mt_office_note note;
+    struct mt_office_token *open = &p->tokens[element.token];
+    if (element.role == MT_MARKUP_NOTE && reader->markup->look && element.token > 0 &&
+        p->n == element.token + 2 && mt_office_is_ordinal(open - 1, open + 1)) {
+        open->kind = MT_OFFICE_NOTHING; /* such an ending looks as its number does */
+        open[1].outer = (struct mt_range){element.begin, tag.end};
+        p->takes_words = false;
+        return MT_OK;
+    }
     if (element.role != MT_MARKUP_NOTE ||
         !mt_office_read_note(p->tokens + element.token + 1, p->n - element.token - 1, &note)) {
         status = add_token(reader, MT_OFFICE_CLOSE, tag, &token);

@@ -137,6 +137,15 @@ struct mt_range mt_odf_look(void *context, const struct mt_markup_tag *tag)
     return style->tag;
 }
 
+bool mt_odf_is_off_line(const struct mt_odf *odf, const char *style)
+{
+    static const char position[] = " text-position="; /* of "super 58%", "-33% 58%", "0% 100%" */
+    const struct mt_odf_style *found = style ? find_style(odf, style) : NULL;
+    const char *value =
+        found && found->properties.length > 0 ? strstr(found->properties.bytes, position) : NULL;
+    return value && value[strlen(position)] != '0';
+}
+
 /* ---- languages ---- */
 
 /* Three languages stand side by side: of letters as ours, of ideographs, and of all other scripts. */

@@ -41,6 +41,9 @@ struct mt_range mt_odf_look(void *context, const struct mt_markup_tag *tag);
 /* Whether a style, by its name (which may be NULL), is for code. */
 bool mt_odf_is_code(const struct mt_odf *odf, const char *style);
 
+/* Whether a style, by its name (which may be NULL), sets words above or below the line. */
+bool mt_odf_is_off_line(const struct mt_odf *odf, const char *style);
+
 /* Leaves the texts by which formulas, filters and pivot tables know cells. */
 void mt_odf_leave_names(struct mt_odf *odf);
 

@@ -30,6 +30,16 @@ bool mt_office_read_note(const struct mt_office_token *tokens, size_t n, struct 
     return n_bytes <= MAX_NOTE_BYTES && note.n_letters <= MAX_NOTE_LETTERS;
 }
 
+bool mt_office_is_ordinal(const struct mt_office_token *before, const struct mt_office_token *token)
+{
+    static const char *const endings[] = {"st", "nd", "rd",         "th",       "e",
+                                          "er", "re", "\xC3\xA8me", "\xC2\xAA", "\xC2\xBA"};
+    size_t n = before->bytes.length;
+    return before->kind == MT_OFFICE_WORDS && n > 0 &&
+           mt_ascii_is_digit(before->bytes.bytes[n - 1]) && token->kind == MT_OFFICE_WORDS &&
+           MT_IS_ONE_OF(token->bytes.bytes, endings);
+}
+
 /* ---- runs ---- */
 
 /* Whether words of this look stand above or below the line. */
@@ -40,13 +50,6 @@ static bool is_off_line(const struct mt_office *office, size_t look)
     const char *align = strstr(properties, "vertAlign"), *shift = strstr(properties, baseline);
     return (align && memmem(align, strcspn(align, ">"), "script", strlen("script"))) ||
            (shift && shift[strlen(baseline)] != '0');
-}
-
-static bool is_ordinal_ending(const char *words)
-{
-    static const char *const endings[] = {"st", "nd", "rd",         "th",       "e",
-                                          "er", "re", "\xC3\xA8me", "\xC2\xAA", "\xC2\xBA"};
-    return MT_IS_ONE_OF(words, endings);
 }
 
 /* Whether the words of the two stand side by side, in runs of their own. */
@@ -67,7 +70,7 @@ static enum mt_status take_run(const struct mt_document *document, struct mt_off
         before->look == token->look || !are_neighbours(before, token))
         return MT_OK;
     char last = before->bytes.bytes[before->bytes.length - 1];
-    if (mt_ascii_is_digit(last) && is_ordinal_ending(words)) {
+    if (mt_office_is_ordinal(before, token)) {
         token->look = before->look;
         token->is_link = before->is_link;
         return MT_OK;

@@ -16,6 +16,10 @@
 bool mt_office_read_note(const struct mt_office_token *tokens, size_t n,
                          struct mt_office_note *out);
 
+/* Whether a token's words, which stand above the line, are the ending of the number before them: 10th, 3e. */
+bool mt_office_is_ordinal(const struct mt_office_token *before,
+                          const struct mt_office_token *token);
+
 /* Changes the tokens of a paragraph, whose own is the office, so that its notes stand at their words. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_office_settle_notes(const struct mt_document *document,
                                                     const struct mt_office_paragraph *paragraph,

@@ -34,7 +34,9 @@ static const struct mt_document_options page = {.format = MT_DOCUMENT_HTML, .tar
     "<style:style style:name=\"T2\" style:family=\"text\"><style:text-properties " \
     "fo:font-weight=\"bold\" officeooo:rsid=\"2\"/></style:style>"                 \
     "<style:style style:name=\"T3\" style:family=\"text\"><style:text-properties " \
-    "fo:language=\"en\" officeooo:rsid=\"3\"/></style:style>"
+    "fo:language=\"en\" officeooo:rsid=\"3\"/></style:style>"                      \
+    "<style:style style:name=\"T4\" style:family=\"text\"><style:text-properties " \
+    "style:text-position=\"super 58%\"/></style:style>"
 
 /* content.xml's body, and styles.xml where it is one. */
 static char *make_odt(const char *body, const char *styles, size_t *length)
@@ -234,6 +236,13 @@ static const struct {
     {P("<![CDATA[A < B]]>"), "A &lt; B", "C &lt; D", P("C &lt; D")},
     {"<presentation:footer-decl>Made here</presentation:footer-decl>", "Made here", "Von hier",
      "<presentation:footer-decl>Von hier</presentation:footer-decl>"},
+    /* what is raised */
+    {P("On the 10" S("T4", "th") " floor"), "On the 10th floor", "Im 10. Stock", P("Im 10. Stock")},
+    {P("The 10" S("T4", "th")), "The 10th", "Der 10.", P("Der 10.")},
+    {P("25 m" S("T4", "2") " are" S("T4", "(a)")), "<0:n/> are", "Da sind <0:n/>",
+     P("Da sind 25 m" S("T4", "2") S("T4", "(a)"))},
+    {P("It is " S("T4", "raised high") " up"), "It is <0>raised high</0> up", "<0>Hoch</0>",
+     P(S("T4", "Hoch"))},
     /* cells: no number, date or formula */
     {"<table:table-cell office:value-type=\"string\">" P(
          "A cell") "</table:table-cell>"
