@@ -29,6 +29,17 @@ static bool is_described(const GumboElement *element)
            strcasecmp(value_of(element, "property"), "og:description") == 0;
 }
 
+/* An input whose value is what its button says. */
+static bool is_button(const GumboElement *element)
+{
+    static const char *const types[] = {"submit", "button", "reset"};
+    const char *type = value_of(element, "type");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcasecmp(type, types[i]) == 0)
+            return element->tag == GUMBO_TAG_INPUT;
+    return false;
+}
+
 static bool is_read(const GumboElement *element, const char *name)
 {
     GumboTag tag = element->tag;
@@ -40,6 +51,10 @@ static bool is_read(const GumboElement *element, const char *name)
         return tag == GUMBO_TAG_IMG || tag == GUMBO_TAG_AREA || tag == GUMBO_TAG_INPUT;
     if (strcasecmp(name, "placeholder") == 0)
         return tag == GUMBO_TAG_INPUT || tag == GUMBO_TAG_TEXTAREA;
+    if (strcasecmp(name, "value") == 0)
+        return is_button(element);
+    if (strcasecmp(name, "label") == 0)
+        return tag == GUMBO_TAG_OPTION || tag == GUMBO_TAG_OPTGROUP || tag == GUMBO_TAG_TRACK;
     return strcasecmp(name, "content") == 0 && tag == GUMBO_TAG_META && is_described(element);
 }
 

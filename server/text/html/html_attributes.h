@@ -5,6 +5,8 @@
  *   title, aria-label         of any element
  *   alt                       of <img>, <area>, <input>
  *   placeholder               of <input>, <textarea>
+ *   value                     of <input type="submit">, "button" and "reset"
+ *   label                     of <option>, <optgroup>, <track>
  *   content                   of <meta name="description">, property="og:title", "og:description"
  *
  * What says translate="no" is passed over with all that is in it, and so is what is in scripts,

@@ -48,6 +48,12 @@ static const struct {
     {"<textarea placeholder=\"Say it\">no</textarea>",
      "<textarea placeholder=\"[Say it]\">no</textarea>"},
     {"<button aria-label=\"Close\">x</button>", "<button aria-label=\"[Close]\">x</button>"},
+    {"<input type=\"Submit\" value=\"Send\"><input value=\"mine\"><input type=hidden "
+     "value=\"key\">",
+     "<input type=\"Submit\" value=\"[Send]\"><input value=\"mine\"><input type=hidden "
+     "value=\"key\">"},
+    {"<select><optgroup label=\"Fruit\"><option label=\"Red\" value=\"r\">x</select>",
+     "<select><optgroup label=\"[Fruit]\"><option label=\"[Red]\" value=\"r\">x</select>"},
     {"<BUTTON ARIA-LABEL=\"Close\">x</BUTTON>", "<BUTTON ARIA-LABEL=\"[Close]\">x</BUTTON>"},
     {"<head><meta name=\"description\" content=\"About us\"></head>",
      "<head><meta name=\"description\" content=\"[About us]\"></head>"},
