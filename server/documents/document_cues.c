@@ -14,6 +14,7 @@
 #include "base/size.h"
 #include "base/vector.h"
 #include "server/documents/cue_layout.h"
+#include "server/documents/cue_times.h"
 #include "server/documents/document_state.h"
 #include "server/text/boundary.h"
 
@@ -35,11 +36,20 @@ struct turn {
     bool shares_cue;            /* with other turns */
 };
 
+/* A line of captions that roll up which has the words of the one before it. */
+struct repeat {
+    struct mt_range range; /* bytes of the file */
+    size_t line;           /* of cues.lines: the one with these words */
+};
+
 struct cues {
     struct turn *turns;
     size_t n_turns, turn_capacity;
     struct mt_range *lines; /* bytes of the file */
     size_t n_lines, line_capacity;
+    struct repeat *repeats; /* in the file's order */
+    size_t n_repeats, repeat_capacity;
+    bool rolls_up;
     size_t max_chars; /* the longest line, MT_CUE_LINE_CHARS at least */
     enum mt_cue_markup markup;
 };
@@ -62,64 +72,13 @@ struct reader {
 
 /* ---- times ---- */
 
-static bool read_digits(const char **at, const char *end, size_t n_min, size_t n_max, int64_t *out)
-{
-    size_t n = 0;
-    for (*out = 0; *at < end && mt_ascii_is_digit(**at) && n < n_max; n++)
-        *out = *out * 10 + (*(*at)++ - '0');
-    return n >= n_min;
-}
-
-static bool read_mark(const char **at, const char *end, const char *any_of)
-{
-    if (*at == end || !strchr(any_of, **at) || **at == '\0')
-        return false;
-    (*at)++;
-    return true;
-}
-
-static void skip_blanks(const char **at, const char *end)
-{
-    while (*at < end && (**at == ' ' || **at == '\t'))
-        (*at)++;
-}
-
-/* 01:02:03,004; WebVTT also 02:03.004. */
-static bool read_time(const char **at, const char *end, bool needs_hours, int64_t *out_ms)
-{
-    int64_t parts[3], ms;
-    size_t n = 0;
-    do {
-        if (!read_digits(at, end, 1, n == 0 ? 4 : 2, &parts[n]))
-            return false;
-        n++;
-    } while (n < 3 && read_mark(at, end, ":"));
-    if (n < (needs_hours ? 3u : 2u))
-        return false;
-    if (!read_mark(at, end, ",.") || !read_digits(at, end, 1, 3, &ms))
-        return false;
-    int64_t hours = n == 3 ? parts[0] : 0, minutes = parts[n - 2], seconds = parts[n - 1];
-    if (minutes > 59 || seconds > 59)
-        return false;
-    *out_ms = ((hours * 60 + minutes) * 60 + seconds) * 1000 + ms;
-    return true;
-}
-
 /* "begin --> end", and behind it settings. */
 static bool read_times(const struct mt_document *document, const struct mt_document_line *line,
                        struct cue *out)
 {
     const char *at = document->bytes + line->begin, *end = document->bytes + line->end;
     bool needs_hours = document->reader->read_text == mt_read_srt;
-    skip_blanks(&at, end);
-    if (!read_time(&at, end, needs_hours, &out->begin_ms))
-        return false;
-    skip_blanks(&at, end);
-    if (end - at < 3 || memcmp(at, "-->", 3) != 0)
-        return false;
-    at += 3;
-    skip_blanks(&at, end);
-    return read_time(&at, end, needs_hours, &out->end_ms) &&
+    return mt_cue_read_times(&at, end, needs_hours, &out->begin_ms, &out->end_ms) &&
            (at == end || *at == ' ' || *at == '\t');
 }
 
@@ -139,7 +98,7 @@ static bool looks_like_times(const struct mt_document *document,
                              const struct mt_document_line *line)
 {
     const char *at = document->bytes + line->begin, *end = document->bytes + line->end;
-    skip_blanks(&at, end);
+    at += strspn(at, " \t");
     return at < end && mt_ascii_is_digit(*at) && has_arrow(document, line);
 }
 
@@ -163,33 +122,6 @@ static enum mt_status fail_times(const struct mt_document *document,
 
 /* ---- turns ---- */
 
-static size_t match_any(const char *text, size_t length, const char *const *strings, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        size_t n_bytes = strlen(strings[i]);
-        if (length >= n_bytes && memcmp(text, strings[i], n_bytes) == 0)
-            return n_bytes;
-    }
-    return 0;
-}
-
-/* "-", en and em dash, hyphen: somebody else speaks. */
-static size_t match_dash(const char *text, size_t length)
-{
-    static const char *const dashes[] = {"-", "\xE2\x80\x93", "\xE2\x80\x94", "\xE2\x80\x90"};
-    return match_any(text, length, dashes, sizeof dashes / sizeof *dashes);
-}
-
-/* What stands around words and is none: notes of songs, ">>" of live captions, blanks. */
-static size_t match_ornament(const char *text, size_t length)
-{
-    static const char *const ornaments[] = {
-        " ",  "\t",   "\xC2\xA0",     "\xE2\x99\xAA", "\xE2\x99\xAB",
-        ">>", "&gt;", "\xE2\x80\x8E", "\xE2\x80\x8F", "\n",
-        "\r"};
-    return match_any(text, length, ornaments, sizeof ornaments / sizeof *ornaments);
-}
-
 /* Behind what precedes the words; with_pairs: tags that have another half count too. */
 static size_t skip_before(const char *text, struct mt_range range, enum mt_cue_markup markup,
                           bool with_pairs)
@@ -200,9 +132,9 @@ static size_t skip_before(const char *text, struct mt_range range, enum mt_cue_m
         if (n && !with_pairs && text[at] == '<')
             break;
         if (!n)
-            n = match_ornament(text + at, range.end - at);
+            n = mt_cue_ornament_length(text + at, range.end - at);
         if (!n)
-            n = match_dash(text + at, range.end - at);
+            n = mt_cue_dash_length(text + at, range.end - at);
         if (!n)
             break;
         at += n;
@@ -219,7 +151,7 @@ static size_t skip_behind(const char *text, struct mt_range range, enum mt_cue_m
         size_t n = mt_cue_tag_length(text, range.end, at, markup);
         bool is_passed = n > 0 && (with_pairs || text[at] != '<');
         if (!n) {
-            n = match_ornament(text + at, range.end - at);
+            n = mt_cue_ornament_length(text + at, range.end - at);
             is_passed = n > 0;
         }
         if (!n)
@@ -415,8 +347,10 @@ static enum mt_status end_turn(struct reader *reader, size_t first, size_t end, 
     reader->is_open = true;
     for (size_t i = first; i < first + n_lines; i++) {
         mt_text_append(&piece->text, " ", piece->text.length > 0);
-        mt_text_append(&piece->text, document->bytes + cues->lines[i].begin,
-                       cues->lines[i].end - cues->lines[i].begin);
+        if (cues->rolls_up)
+            mt_cue_append_words(document->bytes, cues->lines[i], &piece->text);
+        else
+            mt_document_append(document, cues->lines[i], &piece->text);
     }
     return add_turn(reader, first, n_lines);
 }
@@ -427,20 +361,22 @@ static bool begins_with_dash(const struct cues *cues, const char *text, struct m
     while (at < line.end) {
         size_t n = mt_cue_tag_length(text, line.end, at, cues->markup);
         if (!n)
-            n = match_ornament(text + at, line.end - at);
+            n = mt_cue_ornament_length(text + at, line.end - at);
         if (!n)
             break;
         at += n;
     }
-    return match_dash(text + at, line.end - at) > 0;
+    return mt_cue_dash_length(text + at, line.end - at) > 0;
 }
 
 /* Live captions mark each speaker so. */
 static bool begins_with_arrows(const char *text, struct mt_range line)
 {
-    static const char *const arrows[] = {">>", "&gt;&gt;"};
+    static const char arrows[] = ">>", entities[] = "&gt;&gt;";
     struct mt_range inner = mt_range_trim(text, line.begin, line.end);
-    return match_any(text + inner.begin, inner.end - inner.begin, arrows, 2) > 0;
+    size_t n = inner.end - inner.begin;
+    return (n >= strlen(arrows) && memcmp(text + inner.begin, arrows, strlen(arrows)) == 0) ||
+           (n >= strlen(entities) && memcmp(text + inner.begin, entities, strlen(entities)) == 0);
 }
 
 /* One tag around all of the line. */
@@ -475,6 +411,30 @@ static bool begins_turn(const struct cues *cues, const char *text, struct mt_ran
            !mt_boundary_is_false(text, inner.end, inner.begin, NULL);
 }
 
+/* Takes the lines [*first, end) that captions which roll up show once more; *first is behind them then. They belong to
+ * the last piece. */
+static enum mt_status take_repeats(struct reader *reader, size_t *first, size_t end)
+{
+    const char *text = reader->document->bytes;
+    struct cues *cues = reader->cues;
+    const struct turn *last = cues->n_turns > 0 ? &cues->turns[cues->n_turns - 1] : NULL;
+    for (; last && *first < end; ++*first) {
+        size_t line = last->first_line + last->n_lines - 1;
+        struct mt_range range = cues->lines[*first];
+        range = mt_range_trim(text, range.begin, range.end);
+        if (range.begin == range.end)
+            continue;
+        if (!mt_cue_repeats(text, cues->lines[line], range))
+            return MT_OK;
+        if (MT_ROOM(&cues->repeats, &cues->repeat_capacity, cues->n_repeats + 1, "parts of a file",
+                    reader->err))
+            return MT_MEMORY;
+        cues->repeats[cues->n_repeats++] = (struct repeat){range, line};
+        reader->document->pieces[reader->document->n - 1].range.end = range.end;
+    }
+    return MT_OK;
+}
+
 static enum mt_status end_cue(struct reader *reader)
 {
     const char *text = reader->document->bytes;
@@ -484,6 +444,8 @@ static enum mt_status end_cue(struct reader *reader)
     size_t first_turn = cues->n_turns;
     if (first == end)
         reader->is_open = false;
+    if (cues->rolls_up)
+        status = take_repeats(reader, &first, end);
     for (size_t i = first; i < end && !status;) {
         bool is_answer = begins_with_dash(cues, text, cues->lines[i]);
         size_t next = i + 1;
@@ -645,6 +607,7 @@ static void finish_cues(void *own)
     struct cues *cues = own;
     free(cues->turns);
     free(cues->lines);
+    free(cues->repeats);
     free(cues);
 }
 
@@ -657,6 +620,8 @@ static enum mt_status read_cues(struct mt_document *document,
     document->own = cues;
     cues->max_chars = MT_CUE_LINE_CHARS;
     cues->markup = options->format == MT_DOCUMENT_SRT ? MT_CUES_SRT : MT_CUES_VTT;
+    cues->rolls_up = cues->markup == MT_CUES_VTT &&
+                     mt_cue_rolls_up(document->bytes, document->begin, document->length);
     struct reader reader = {.document = document, .cues = cues, .err = err};
     return options->format == MT_DOCUMENT_SRT ? read_srt(&reader) : read_vtt(&reader);
 }
@@ -667,6 +632,9 @@ struct writing {
     const struct mt_document *document;
     const struct turn *turns; /* of the piece */
     const struct mt_range *lines;
+    const struct repeat *repeats; /* that come next; NULL: there are none */
+    struct mt_range *written;     /* of out, for each of the piece's lines */
+    size_t first_line, n_repeats;
     struct mt_text *out;
     size_t at;   /* bytes of the file that are done with */
     size_t slot; /* the turn that was written last */
@@ -691,9 +659,19 @@ static void append(struct writing *writing, const char *bytes, size_t length)
     mt_text_append(writing->out, bytes, length);
 }
 
+/* Copies the file; a line that is shown once more is so in the translation. */
 static void copy_until(struct writing *writing, size_t end)
 {
-    append(writing, writing->document->bytes + writing->at, end - writing->at);
+    const char *bytes = writing->document->bytes;
+    for (; writing->n_repeats > 0 && writing->repeats->range.end <= end;
+         writing->repeats++, writing->n_repeats--) {
+        const struct mt_range range = writing->repeats->range;
+        const struct mt_range line = writing->written[writing->repeats->line - writing->first_line];
+        append(writing, bytes + writing->at, range.begin - writing->at);
+        mt_text_append_own(writing->out, line.begin, line.end - line.begin);
+        writing->at = range.end;
+    }
+    append(writing, bytes + writing->at, end - writing->at);
     writing->at = end;
 }
 
@@ -711,6 +689,8 @@ static void write_line(void *context, size_t slot, size_t line, const char *byte
 {
     struct writing *writing = context;
     const struct turn *turn = &writing->turns[slot];
+    size_t last = mt_size_min(line, turn->n_lines - 1);
+    struct mt_range *written = &writing->written[turn->first_line + last - writing->first_line];
     go_to(writing, slot);
     if (line > 0 && line < turn->n_lines) {
         writing->at = writing->lines[turn->first_line + line - 1].end;
@@ -718,13 +698,31 @@ static void write_line(void *context, size_t slot, size_t line, const char *byte
     } else if (line > 0) {
         mt_text_append_string(writing->out, writing->document->line_end);
     }
+    if (line == last)
+        written->begin = writing->out->length;
     append(writing, bytes, length);
+    written->end = writing->out->length;
 }
 
-static void free_slots(struct mt_cue_slot *slots, size_t *n_chars)
+static void free_slots(struct mt_cue_slot *slots, size_t *n_chars, struct mt_range *written)
 {
     free(slots);
     free(n_chars);
+    free(written);
+}
+
+/* The first repeat of a line from this one on. */
+static size_t find_repeat(const struct cues *cues, size_t line)
+{
+    size_t begin = 0, end = cues->n_repeats;
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+        if (cues->repeats[middle].line < line)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
 }
 
 static bool write_cues(const struct mt_document *document, const struct mt_document_piece *piece,
@@ -743,14 +741,20 @@ static bool write_cues(const struct mt_document *document, const struct mt_docum
     size_t first_line = turns->first_line, end_line = last->first_line + last->n_lines;
     struct mt_cue_slot *slots = calloc(piece->n, sizeof *slots);
     size_t *n_chars = calloc(end_line - first_line, sizeof *n_chars);
+    struct mt_range *written = calloc(end_line - first_line, sizeof *written);
+    size_t repeat = find_repeat(cues, first_line);
     struct writing writing = {.document = document,
                               .turns = turns,
                               .lines = cues->lines,
+                              .repeats = cues->n_repeats > 0 ? cues->repeats + repeat : NULL,
+                              .n_repeats = cues->n_repeats - repeat,
+                              .written = written,
+                              .first_line = first_line,
                               .out = out,
                               .at = piece->range.begin};
-    if (!slots || !n_chars) {
+    if (!slots || !n_chars || !written) {
         out->status = MT_MEMORY;
-        free_slots(slots, n_chars);
+        free_slots(slots, n_chars, written);
         return true;
     }
     for (size_t i = first_line; i < end_line; i++)
@@ -771,9 +775,11 @@ static bool write_cues(const struct mt_document *document, const struct mt_docum
         out->status = MT_MEMORY;
     go_to(&writing, piece->n - 1);
     size_t end = piece->range.end;
+    writing.at = cues->lines[end_line - 1].end;
+    copy_until(&writing, end);
     if (makes_arrow(out, document->bytes + end, document->length - end))
         mt_text_append(out, " ", 1);
-    free_slots(slots, n_chars);
+    free_slots(slots, n_chars, written);
     return true;
 }
 

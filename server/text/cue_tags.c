@@ -193,3 +193,30 @@ enum mt_status mt_read_vtt(const char *source, size_t length,
     (void)options;
     return read_cue(source, length, MT_CUES_VTT, out, err);
 }
+
+/* ---- what stands around words ---- */
+
+static size_t match_any(const char *text, size_t length, const char *const *strings, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t n_bytes = strlen(strings[i]);
+        if (length >= n_bytes && memcmp(text, strings[i], n_bytes) == 0)
+            return n_bytes;
+    }
+    return 0;
+}
+
+size_t mt_cue_dash_length(const char *text, size_t length)
+{
+    static const char *const dashes[] = {"-", "\xE2\x80\x93", "\xE2\x80\x94", "\xE2\x80\x90"};
+    return match_any(text, length, dashes, sizeof dashes / sizeof *dashes);
+}
+
+size_t mt_cue_ornament_length(const char *text, size_t length)
+{
+    static const char *const ornaments[] = {
+        " ",  "\t",   "\xC2\xA0",     "\xE2\x99\xAA", "\xE2\x99\xAB",
+        ">>", "&gt;", "\xE2\x80\x8E", "\xE2\x80\x8F", "\n",
+        "\r"};
+    return match_any(text, length, ornaments, sizeof ornaments / sizeof *ornaments);
+}

@@ -293,6 +293,21 @@ START_TEST(a_translation_is_laid_out_over_the_same_cues)
 }
 END_TEST
 
+/* A line comes word by word, then whole, then above the next one. */
+START_TEST(captions_that_roll_up_show_each_translation_as_often)
+{
+    static const char file[] = "WEBVTT\n\n00:00.1 --> 00:02.0\n \nhello<00:00.4><c> you</c>\n\n"
+                               "00:02.0 --> 00:02.1\nhello you\n \n\n"
+                               "00:02.1 --> 00:04.0\nhello you\nwe<00:02.5><c> go</c>\n";
+    expect_texts(file, MT_DOCUMENT_VTT, "hello you we go");
+    expect(file, MT_DOCUMENT_VTT, same, file);
+    expect(file, MT_DOCUMENT_VTT, repeat,
+           "WEBVTT\n\n00:00.1 --> 00:02.0\n \nhello hello you you\n\n"
+           "00:02.0 --> 00:02.1\nhello hello you you\n \n\n"
+           "00:02.1 --> 00:04.0\nhello hello you you\nwe we go go\n");
+}
+END_TEST
+
 static void arrow(const struct mt_document_text *text, struct mt_text *out)
 {
     (void)text;
@@ -754,6 +769,7 @@ Suite *suite_document(void)
     tcase_add_test(all, a_sentence_that_goes_on_is_one_text);
     tcase_add_test(all, tags_notes_and_dashes_around_words_stay_out);
     tcase_add_test(all, a_translation_is_laid_out_over_the_same_cues);
+    tcase_add_test(all, captions_that_roll_up_show_each_translation_as_often);
     tcase_add_test(all, scripts_without_blanks_are_laid_out_too);
     tcase_add_test(all, lines_of_japanese_begin_with_words);
     tcase_add_test(all, nothing_that_looks_like_a_time_becomes_text);
