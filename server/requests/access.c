@@ -31,7 +31,7 @@ static const char *key_of_header(const char *authorization)
     return NULL;
 }
 
-/* A key that is no string is one that nobody has. */
+/* A key that is not a string matches no key of ours. */
 static const char *key_of_params(const struct mt_params *params)
 {
     const struct cJSON *value = mt_params_get(params, "api_key");
@@ -42,7 +42,7 @@ static const char *key_of_params(const struct mt_params *params)
     return value->valuestring[0] != '\0' ? value->valuestring : NULL;
 }
 
-/* False: the request brings a key that is none of ours. */
+/* Returns false where the request brings a key that is none of ours. */
 static bool find_key(const struct mt_access_question *question, const struct mt_key **out)
 {
     struct mt_params query = {0};
@@ -53,7 +53,7 @@ static bool find_key(const struct mt_access_question *question, const struct mt_
     if (!key && strstr(question->query, "api_key")) {
         enum mt_status status =
             mt_params_parse_form(&query, question->query, strlen(question->query), false, NULL);
-        /* A query that cannot be read does not tell whose it is. */
+        /* The query string cannot be read, so it names no key of ours. */
         key = status == MT_FORMAT ? "?" : key_of_params(&query);
     }
     if (!key)
@@ -100,8 +100,8 @@ static uint64_t count_chars(const struct cJSON *text)
     return mt_utf8_count(text->valuestring, strlen(text->valuestring));
 }
 
-/* The field that is translated, and no other: "q" is LibreTranslate's name for the texts, "text" is
- * DeepL's, which forms repeat. */
+/* Counts only the field that is translated: "q" is LibreTranslate's name for the texts, "text" is
+ * DeepL's, and a form may repeat either. */
 static void count_texts(const struct mt_params *params, bool is_deepl, bool counts_chars,
                         uint64_t amounts[MT_N_RATES])
 {
@@ -188,7 +188,7 @@ enum mt_status mt_access_check(const struct mt_access_question *question, struct
     if (mt_limiter_banned_seconds(limiter, out->client, question->now_ns) > 0)
         return forbid(out, MT_REJECTED_BANNED, "Too many request limits violations", err);
     uint64_t amounts[MT_N_RATES] = {[MT_RATE_MINUTE] = 1, [MT_RATE_HOUR] = 1, [MT_RATE_DAY] = 1};
-    if (!is_known) { /* who tries keys is slowed down like everybody */
+    if (!is_known) { /* Whoever tries out keys has the same rates as everybody. */
         enum mt_status status = take(out, limiter, amounts, question->now_ns, err);
         if (status)
             return status;

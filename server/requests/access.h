@@ -46,7 +46,7 @@ struct mt_access_question {
     int64_t now_ns;
 };
 
-/* What came of it. Of a refusal: rejection and, for 429, retry_seconds. */
+/* The result of the check. After a refusal rejection is set and, for 429, retry_seconds. */
 struct mt_access {
     const struct mt_key *key; /* NULL: none */
     uint64_t client;          /* the key's owner, or the address: each has a fair share */
@@ -54,7 +54,7 @@ struct mt_access {
     uint64_t n_chars;         /* how many were counted against chars_per_day */
     enum mt_rejection rejection;
     int64_t retry_seconds;
-    bool is_over_quota; /* the characters of the day were used up */
+    bool is_over_quota; /* the characters allowed per day are used up */
 };
 
 /* MT_FORBIDDEN and MT_THROTTLED are the refusals; *out is set in any case. */
@@ -64,13 +64,14 @@ MT_MUST_CHECK enum mt_status mt_access_check(const struct mt_access_question *qu
 /* Gives back characters that were counted, but not translated in the end. */
 void mt_access_give_back(struct mt_access *access, struct mt_meters *meters);
 
-/* Counts characters that do not stand in that field, those of a file. MT_THROTTLED, and a refusal
- * as above. */
+/* Counts characters that stand outside the field that is counted, such as those of a file.
+ * MT_THROTTLED, with *access set to a refusal, where they are too many. */
 MT_MUST_CHECK enum mt_status mt_access_take_chars(struct mt_access *access,
                                                   struct mt_meters *meters, uint64_t n_chars,
                                                   int64_t now_ns, struct mt_error *err);
 
-/* Characters used of limits.rates[MT_RATE_CHARS]; 0 where that is 0. */
+/* How many characters of limits.rates[MT_RATE_CHARS] have been used; 0 where there is no such
+ * limit. */
 uint64_t mt_access_used_chars(const struct mt_access *access, struct mt_meters *meters,
                               int64_t now_ns);
 

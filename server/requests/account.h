@@ -18,12 +18,12 @@ struct mt_job;
 
 /* {0} is the account of a request that has had no round. */
 struct mt_account {
-    size_t n_rounds; /* whose sentences all have ended */
+    size_t n_rounds; /* rounds whose sentences have all ended */
     size_t n_sentences, n_source_tokens, n_target_tokens;
     int64_t queue_ns, encoder_ns, decoder_ns;
 };
 
-/* Adds a job that has ended. Of one that failed, what was decoded until then is added. */
+/* Adds a job that has ended. A failed job adds what it had decoded until then. */
 void mt_account_add(struct mt_account *account, const struct mt_job *job);
 
 /* The value of Server-Timing (https://www.w3.org/TR/server-timing/): "queue;dur=0.02,
@@ -32,14 +32,14 @@ void mt_account_add(struct mt_account *account, const struct mt_job *job);
 void mt_account_write_timing(const struct mt_account *account, int64_t total_ns,
                              char out[MT_SERVER_TIMING_BYTES]);
 
-/* The end of a request. NULL and "" are left out. */
+/* What is logged of a request at its end. Members that are NULL or "" are left out. */
 struct mt_request_end {
-    const char *method; /* one that we know */
-    const char *route;  /* its pattern */
-    unsigned status;    /* 499: the client left before */
+    const char *method; /* one that the daemon knows */
+    const char *route;  /* the route's pattern */
+    unsigned status;    /* 499 where the client left before the reply */
     uint64_t n_bytes;   /* of the reply's body */
-    const char *key;    /* its name */
-    const char *models; /* ids, with commas between them */
+    const char *key;    /* the key's name */
+    const char *models; /* ids of the models, with commas between them */
     const char *request_id;
     const struct mt_traceparent *trace;
     const struct mt_account *account;

@@ -6,35 +6,36 @@
  *   the       head, body    rounds     events        the reply; back to
  *   thread                (read.c: fields, access)   the HTTP thread
  *
- * Its state says who has it. The HTTP thread has it until its last byte was received, and again
- * when the work is over. In between the connection is suspended (libmicrohttpd does not touch it),
- * and nothing holds a thread between two steps.
+ * The state says which thread has the exchange. The HTTP thread has it until the request's last
+ * byte was received, and again when the work is over. In between the connection is suspended
+ * (libmicrohttpd does not touch it), and the exchange occupies no thread between two steps.
  *
  *   AT_HEAD -> AT_BODY -> RECEIVED -> WORKING -> LOADING  --> WORKING
  *                 |                      |  '--> DECODING --> WORKING  (another round: handler.h)
  *                 |                      '-----------------------------> DONE -> SENDING
  *                 '-- refusals, health ---------------------------------------------'
  *
- * A reply that is streamed is sent while the work goes on. Its events belong to the text thread in
- * WORKING and COLLECTING, else to the HTTP thread; new ones are collected when those before have
- * been sent, so that a slow reader costs nothing but its own request:
+ * A streamed reply is sent while the work goes on. Its events belong to the text thread in WORKING
+ * and COLLECTING, else to the HTTP thread. New events are collected when the earlier ones have been
+ * sent, so that a slow reader delays only its own request:
  *
  *   DECODING <-> COLLECTING -> WORKING     the job has ended meanwhile
- *       '-> RESTING <-> WORKING -> DONE    nothing runs: the events are being sent
- *   COLLECTING -> ENDING -> WORKING        all is said, but the job has not ended yet
+ *       '-> RESTING <-> WORKING -> DONE    no work goes on: the events are being sent
+ *   COLLECTING -> ENDING -> WORKING        the last event is there, but the job has not ended yet
  *
- * Up to RECEIVED, and from DONE to SENDING, only the HTTP thread changes the state; else whoever
- * has the exchange does (text threads and idle workers in WORKING, the engine at the end of
- * DECODING, COLLECTING and ENDING, the models' host at the end of LOADING), and cancel, from the
- * HTTP thread, takes it from LOADING and RESTING to WORKING. From WORKING on the mutex guards it.
+ * Up to RECEIVED, and from DONE to SENDING, only the HTTP thread changes the state. In between the
+ * thread that has the exchange changes it: text threads and idle workers in WORKING, the engine at
+ * the end of DECODING, COLLECTING and ENDING, the models' host at the end of LOADING. In addition,
+ * cancel, called by the HTTP thread, takes it from LOADING and RESTING to WORKING. From WORKING on
+ * the mutex guards the state.
  *
- * A reply that is complete before the work (request.outlives_ns) is sent while the work goes on, in
- * LOADING, DECODING and WORKING as ever. From the last byte of its reply on the exchange is
- * detached: it has no connection, and how its work ends is told to nobody. It was accepted: where the
- * queue is full it is not refused, but WAITING.
+ * Where the reply is complete before the work (request.outlives_ns), it is sent while the work goes
+ * on, in LOADING, DECODING and WORKING as usual. After the last byte of its reply the exchange is
+ * detached: it has no connection, and no client learns how the work ends. Because such a request
+ * has been accepted, it is not refused where the queue is full, but WAITING.
  *
- * Because the client of a stream can leave before the work has ended, an exchange is freed by the
- * HTTP thread, when it has no connection and is not being worked on.
+ * The client of a stream can leave before the work has ended. So the HTTP thread frees an exchange
+ * when it has no connection and is not being worked on.
  */
 #ifndef MT_SERVER_REQUESTS_EXCHANGE_H
 #define MT_SERVER_REQUESTS_EXCHANGE_H
@@ -62,7 +63,7 @@ struct mt_exchange_list {
     struct mt_exchange *first, *last;
 };
 
-/* How far the end of the server is: http.h. */
+/* How far the server's end has come; http.h describes the steps. */
 enum mt_http_end {
     MT_HTTP_SERVING,
     MT_HTTP_UNREADY,
@@ -78,22 +79,22 @@ struct mt_http {
     struct mt_connections *connections;
     pthread_t thread;
     bool has_thread;
-    int wakeup_fd;                      /* wakes the HTTP thread */
-    atomic_int end;                     /* enum mt_http_end; grows */
-    atomic_bool refuses_work;           /* likewise */
-    atomic_bool has_passed;             /* those on their way when draining began are here */
-    atomic_size_t n_working;            /* exchanges between RECEIVED and SENDING */
-    atomic_size_t n_detached_sentences; /* in the engine; their clients have their reply */
+    int wakeup_fd;            /* wakes the HTTP thread */
+    atomic_int end;           /* enum mt_http_end; it only grows */
+    atomic_bool refuses_work; /* set once, never unset */
+    atomic_bool has_passed;   /* all connections accepted before draining began are here */
+    atomic_size_t n_working;  /* exchanges between RECEIVED and SENDING */
+    atomic_size_t n_detached_sentences; /* sentences in the engine whose clients have their reply */
     atomic_size_t n_documents; /* requests longer than max_body_bytes; max_documents at most */
     pthread_mutex_t mutex;     /* guards what follows */
     struct mt_exchange_list returned;
 
-    /* The HTTP thread's alone. */
+    /* Used by the HTTP thread alone. */
     int listen_fd;
-    bool is_loopback;  /* it listens on such an address */
-    bool is_listening; /* mt_connections_wait looks at it */
+    bool is_loopback;  /* listen_fd has a loopback address */
+    bool is_listening; /* mt_connections_wait looks at listen_fd */
     bool gives_way;
-    bool has_resumed;                 /* a connection was: MHD_run has to be called */
+    bool has_resumed;                 /* a connection was resumed: MHD_run has to be called */
     int64_t drained_ms, lacking_ms;   /* when draining began; when accept failed; 0: not so */
     int64_t retried_ms;               /* when work in detached was last tried again */
     struct mt_exchange_list heads;    /* AT_HEAD */
@@ -103,45 +104,46 @@ struct mt_http {
 enum mt_exchange_state {
     MT_AT_HEAD,    /* the request line is there, the rest of the head is awaited */
     MT_AT_BODY,    /* the rest of the body is awaited */
-    MT_RECEIVED,   /* complete; libmicrohttpd has to call once more (receive.c) */
-    MT_WORKING,    /* a text thread or an idle worker has it, or it waits for one */
+    MT_RECEIVED,   /* the request is complete; libmicrohttpd has to call once more (receive.c) */
+    MT_WORKING,    /* a text thread or an idle worker has the exchange, or is about to */
     MT_LOADING,    /* the round's model is being loaded */
-    MT_WAITING,    /* the queue has no room for the round, which is tried again: the HTTP thread */
+    MT_WAITING,    /* the queue has no room for the round; the HTTP thread tries it again */
     MT_DECODING,   /* the round's sentences are being decoded */
-    MT_COLLECTING, /* so they are, and a text thread makes events of what is there */
-    MT_RESTING,    /* nothing runs: events have to be sent first */
+    MT_COLLECTING, /* the same, while a text thread makes events of what is decoded */
+    MT_RESTING,    /* no work goes on: events have to be sent first */
     MT_ENDING,     /* there will be no more events; the sentences are in use until the job ends */
     MT_DONE,       /* on the way back to the HTTP thread */
-    MT_SENDING     /* there */
+    MT_SENDING     /* the HTTP thread sends the reply */
 };
 
-/* What a text thread does for the exchange next. */
+/* The next thing that a text thread does for the exchange. */
 typedef void mt_exchange_step(struct mt_exchange *exchange);
 
 /* The events of a streamed reply. */
 struct mt_exchange_stream {
     struct mt_text events;
     size_t n_sent;
-    bool is_open;           /* the reply has begun, or is going to; then it stays so */
-    bool has_events;        /* sentences got further since the last collection */
-    bool is_broken;         /* without memory for events: the connection is cut off */
-    atomic_bool has_pieces; /* of the translation: the request counts, however it ends */
+    bool is_open;           /* the reply has begun, or is about to; never unset */
+    bool has_events;        /* there is something new since the last collection */
+    bool is_broken;         /* there was no memory for events: the connection is cut off */
+    atomic_bool has_pieces; /* some of the translation was sent, so the request counts */
 };
 
 #define MT_REQUEST_ID_BYTES 128
-/* Ids of models in the log's line: more are left out. */
+/* Most bytes of model ids in the line of the log; further ids are left out. */
 #define MT_LOGGED_MODELS_BYTES 96
 
-/* What of a request is told at its end, kept because what it stands in may be gone by then. Guarded
- * by the exchange's mutex, but for trace and what is NULL or empty where nothing is logged. */
+/* What the log and the metrics are told at the end of a request. These are copies, because the
+ * originals may be gone by then. The exchange's mutex guards them, except trace and members that
+ * are NULL or empty because nothing is logged. */
 struct mt_exchange_record {
-    bool is_wanted;     /* a line in the log */
+    bool is_wanted;     /* the request gets a line in the log */
     const char *method; /* static */
     char request_id[MT_REQUEST_ID_BYTES + 1], key_name[MT_MAX_KEY_NAME_BYTES + 1];
     char models[MT_LOGGED_MODELS_BYTES];
     struct mt_traceparent trace;
     struct mt_account account;
-    uint64_t n_bytes; /* of the reply's body: the HTTP thread's from its first byte on */
+    uint64_t n_bytes; /* length of the reply's body; the HTTP thread's from the first byte sent */
 };
 
 /* Why nothing new may begin for an exchange. */
@@ -150,35 +152,36 @@ enum mt_stop { MT_GO_ON, MT_STOP_SERVER, MT_STOP_LEFT };
 struct mt_exchange {
     struct mt_request request; /* the handler's view */
     struct mt_http *http;
-    struct mt_generation *generation; /* held until the reply needs it no more; then NULL */
+    struct mt_generation *generation; /* held until the reply no longer needs it; then NULL */
     char *target;                     /* as received; request.path and query are cut out of it */
     const char *target_place;         /* libmicrohttpd's, while the head is being checked */
     const char *query;
     const struct mt_route *route;
-    bool is_begun;  /* the handler's release is due */
-    bool has_place; /* counted in http->n_documents */
+    bool is_begun;  /* the handler's release has to be called */
+    bool has_place; /* the exchange is counted in http->n_documents */
     bool is_http_1_1, keeps_body;
-    bool is_answered;       /* the reply is complete before the work; it does not change any more */
-    bool is_vital;          /* the path is: it tells of the server's health, and is not for pages */
-    struct mt_address peer; /* the connection's */
-    uint64_t address;       /* whom it comes from: client.h */
+    bool is_answered; /* the reply was complete before the work; it does not change any more */
+    bool is_vital;    /* the route tells of the daemon's health; web pages may not read it */
+    struct mt_address peer; /* the other end of the connection */
+    uint64_t address;       /* the client's address: client.h */
     struct mt_text body;
     uint64_t n_discarded;
     int64_t start_ns, timeout_ns, deadline_ns;
     struct mt_exchange_record record;
     atomic_int rejection; /* enum mt_rejection; MT_N_REJECTIONS: none */
 
-    /* The HTTP thread's alone. */
-    struct MHD_Connection *connection; /* NULL: it has gone. Headers: see mt_exchange_header */
-    struct mt_connection *slot;        /* likewise */
+    /* Used by the HTTP thread alone. */
+    struct MHD_Connection *connection; /* NULL: it has ended. For headers use mt_exchange_header */
+    struct mt_connection *slot;        /* NULL once the connection has ended */
     bool is_suspended;
-    bool is_detached; /* its reply was sent, and the work goes on: it is in detached */
+    bool is_detached; /* the reply was sent, and the work goes on: the exchange is in detached */
     struct mt_exchange *next_detached, *previous_detached;
 
-    struct mt_exchange *next, *previous; /* in heads, or in returned, guarded like that */
-    bool is_returned;                    /* it is in there */
+    struct mt_exchange *next,
+        *previous;    /* neighbours in heads or, guarded as that list is, in returned */
+    bool is_returned; /* the exchange is in the list returned */
 
-    /* The work. Whoever has the exchange has this, too. */
+    /* The work. It belongs to whoever has the exchange. */
     struct mt_text_task task;
     mt_exchange_step *step; /* what the task does */
     struct mt_job job;
@@ -197,19 +200,19 @@ struct mt_exchange {
 
 /* --- http.c --- */
 
-/* While the HTTP thread gives way, it does not take a processor from a thread that computes as soon
- * as there is something to do, but when that one's time is over, some milliseconds later, and then
- * does what has come together. From the HTTP thread. */
+/* While the HTTP thread gives way, a wake-up does not make it preempt a thread that computes: it
+ * runs when that thread's time slice is over, some milliseconds later, and then does all that has
+ * come meanwhile. Called by the HTTP thread. */
 void mt_http_give_way(struct mt_http *http, bool gives_way);
 
 /* --- receive.c: the HTTP thread, from the request line to the complete request --- */
 
-/* NULL without memory; the request is then cut off. */
+/* Returns NULL without memory; the request is then cut off. */
 struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connection *connection,
                                        struct mt_connection *slot, const char *target);
 
-/* From libmicrohttpd's log: it answers a head with that code. Answers in its place where it would
- * do so badly. */
+/* Called where libmicrohttpd's log says that it answers a head with that code. Where its own answer
+ * would be malformed, this one is sent instead. */
 void mt_exchange_refuse_head(struct mt_http *http, unsigned code);
 
 /* libmicrohttpd's access handler: called for the head, for each piece of the body, twice for its
@@ -217,107 +220,114 @@ void mt_exchange_refuse_head(struct mt_http *http, unsigned code);
 enum MHD_Result mt_exchange_advance(struct mt_exchange *exchange, const char *method,
                                     const char *version, const char *upload, size_t *n_upload);
 
-/* The connection has no more to do with the exchange. is_complete: the reply was sent to its end. */
+/* Called when the connection no longer needs the exchange. is_complete: the whole reply was
+ * sent. */
 void mt_exchange_complete(struct mt_exchange *exchange, bool is_complete);
 
 /* --- read.c: from the bytes of a request to its fields --- */
 
-/* Sets the request's deadline. MT_INVALID. */
+/* Sets the request's deadline. MT_INVALID where X-Request-Timeout is no such number. */
 MT_MUST_CHECK enum mt_status mt_exchange_read_timeout(struct mt_exchange *exchange,
                                                       struct mt_error *err);
 
-/* The reply says what went wrong, as mt_reply_failure does. */
+/* Makes the reply that err asks for, as mt_reply_failure does. */
 void mt_exchange_fail(struct mt_exchange *exchange, const struct mt_error *err);
 
-/* Parses body and query into request.params, and asks whether the client may. After MT_OK
- * reply.code may be set: refused. */
+/* Parses body and query string into request.params, and checks whether the client may ask. After
+ * MT_OK reply.code is set where the client is refused. */
 MT_MUST_CHECK enum mt_status mt_exchange_read(struct mt_exchange *exchange, struct mt_error *err);
 
 /* --- work.c: from the complete request to the complete reply --- */
 
-/* Whether the queue is full; the reply says so then. For a request that would have to be queued. */
+/* Returns whether the queue is full, and then makes the reply that says so. For requests that would
+ * have to be queued. */
 bool mt_exchange_refuse_early(struct mt_exchange *exchange);
 
-/* Does all that the request takes, at once. For handlers that neither choose a model nor take
- * long. */
+/* Does all the work of the request before it returns. For handlers that choose no model and do not
+ * take long. */
 void mt_exchange_do_at_once(struct mt_exchange *exchange);
 
 /* Hands the received request, whose connection is suspended, to a text thread. */
 void mt_exchange_begin_work(struct mt_exchange *exchange);
 
-/* Ends all exchanges that are detached, or tries those again that wait for room in the queue. The
- * HTTP thread calls it. */
+/* The first ends all detached exchanges, the second tries those again that wait for room in the
+ * queue. Called by the HTTP thread. */
 void mt_exchange_cancel_detached(struct mt_http *http);
 void mt_exchange_retry_detached(struct mt_http *http);
 
-/* Whether it takes so long that the client may leave meanwhile. */
+/* Whether the request takes so long that its client may leave meanwhile. */
 bool mt_exchange_takes_long(const struct mt_exchange *exchange);
 
-/* Asks for the end of the work, as soon as may be. By the HTTP thread. */
+/* Asks for the work to end as soon as possible. Called by the HTTP thread. */
 void mt_exchange_cancel(struct mt_exchange *exchange, enum mt_stop why);
 
-/* The reply to one that has been cancelled. */
+/* Makes the reply to a cancelled request. */
 void mt_exchange_fail_cancelled(struct mt_exchange *exchange);
 
-/* Has a text thread go on where that is due, because events were sent. With the mutex held. */
+/* Has a text thread go on with a request that was waiting for its events to be sent. Called with
+ * the mutex held. */
 void mt_exchange_go_on(struct mt_exchange *exchange);
 
 /* --- stream.c: what is said of the work while it goes on --- */
 
-/* Makes the head of the reply; takes it back, because there is another reply. MT_MEMORY. */
+/* The first makes the head of a streamed reply; the second discards that head, because another
+ * reply is sent instead. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_exchange_open_stream(struct mt_exchange *exchange,
                                                      struct mt_error *err);
 void mt_exchange_drop_stream(struct mt_exchange *exchange);
 
-/* Appends what the handler's advance has to say. *has_more: it had something. */
+/* Appends the events that the handler's advance makes. *has_more: it made some, so it may have
+ * more. */
 MT_MUST_CHECK enum mt_status mt_exchange_collect(struct mt_exchange *exchange, bool *has_more,
                                                  struct mt_error *err);
 
-/* The reply as the last event. */
+/* Appends the reply as the last event. */
 void mt_exchange_say_last(struct mt_exchange *exchange);
 
-/* Whether all events have been sent. With the mutex held, by who has the events. */
+/* Whether all events have been sent. Called with the mutex held, by the thread that has the
+ * events. */
 bool mt_exchange_is_sent(const struct mt_exchange *exchange);
 
-/* What can be sent to find out whether the client is still there; it is, where that is a part of
- * the reply. By the HTTP thread. */
+/* Sends something to find out whether the client is still there, where the protocol has something
+ * to send at this point. Called by the HTTP thread. */
 enum mt_answer mt_exchange_ask(struct mt_exchange *exchange);
 
 /* --- send.c: from the complete reply to the last byte --- */
 
 void mt_exchange_count_rejection(struct mt_exchange *exchange, enum mt_rejection reason);
 
-/* A header of the request, or NULL. By the HTTP thread, and by others from WORKING until the reply
- * is there. */
+/* Returns a header of the request, or NULL. The HTTP thread may call it, and other threads from
+ * WORKING until the reply is there. */
 const char *mt_exchange_header(const struct mt_exchange *exchange, const char *name);
 
-/* Whether a client's own number for its request is one that is given back. */
+/* Whether an X-Request-ID is one that the reply repeats. */
 bool mt_exchange_is_request_id(const char *id);
 
-/* Makes the response of a complete reply; then handler and model are needed no more. */
+/* Makes the response of a complete reply; afterwards handler and model are no longer needed. */
 void mt_exchange_make_response(struct mt_exchange *exchange);
 
 /* Makes the response of a reply that is complete before the work (handler.h), and empties the
  * reply. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_exchange_answer(struct mt_exchange *exchange, struct mt_error *err);
 
-/* All but what says that the connection is going to be closed. */
+/* Adds all headers except "Connection: close". */
 void mt_exchange_add_headers(const struct mt_exchange *exchange, struct MHD_Response *response);
 
-/* What the reply is made of goes, the handler's state and the generation too. */
+/* Frees what the reply was made of, and with it the handler's state and the generation. */
 void mt_exchange_settle(struct mt_exchange *exchange);
 void mt_exchange_let_go_of_model(struct mt_exchange *exchange);
 
-/* The HTTP thread shall have a look: the work is done, or there are events. With the mutex held. */
+/* Asks the HTTP thread to look at the exchange: its work is done, or it has events to be sent.
+ * Called with the mutex held. */
 void mt_exchange_return(struct mt_exchange *exchange);
 
-/* Goes on with all that were returned. By the HTTP thread. */
+/* Goes on with all exchanges that were returned. Called by the HTTP thread. */
 void mt_exchange_take_returned(struct mt_http *http);
 
-/* Queues the reply. By the HTTP thread. */
+/* Queues the reply in libmicrohttpd. Called by the HTTP thread. */
 enum MHD_Result mt_exchange_send(struct mt_exchange *exchange);
 
-/* Tells log and metrics of the end. */
+/* Writes the request's line to the log and counts it in the metrics. */
 void mt_exchange_tell_end(struct mt_exchange *exchange, bool is_complete);
 
 void mt_exchange_free(struct mt_exchange *exchange);

@@ -30,67 +30,69 @@ struct mt_sentence;
 struct mt_served_model;
 struct mt_translation_part;
 
-/* Most sentences of one request; one more is MT_LIMIT. */
+/* Most sentences of one request; with one more it fails with MT_LIMIT. */
 #define MT_MAX_REQUEST_SENTENCES 20000
 
 struct mt_request {
     const struct mt_service *service;
     const char *method; /* "GET" for HEAD too, "POST", "PUT", "PATCH" or "DELETE" */
-    const char *path;   /* as routed: "/translate"; whole where the route is a folder */
+    const char
+        *path; /* as routed, e.g. "/translate"; where the route is a folder, the whole path */
     struct mt_params params;
     bool is_ending; /* the server is about to stop */
-    /* Whose request it is, and what is allowed to it: settings that a key may override are to be
-     * taken from access.limits. */
+    /* Who sent the request, and what this client is allowed. Settings that a key may override have
+     * to be taken from access.limits. */
     struct mt_access access;
 
-    /* For the handler: its own state, made in what is called first, freed in release.
-     * NULL before. */
+    /* The handler's own state, NULL at first. The handler's first function makes it, release frees
+     * it. */
     void *state;
-    /* For the handler to fill; see reply.h. */
+    /* The reply, which the handler fills; see reply.h. */
     struct mt_reply reply;
-    /* Set before the first round: the reply is text/event-stream (events.h) and begins at once,
-     * with what advance appends; then finish's body as event "result", and [DONE]. What fails after
-     * begin is an event "error". */
+    /* May be set before the first round: the reply is then text/event-stream (events.h). It begins
+     * at once with what advance appends; finish's body follows as the event "result", and then
+     * [DONE]. A failure after begin becomes an event "error". */
     bool is_streamed;
 
-    /* Not 0 after the first call of choose: the reply is complete. It leaves at once, with 200, and
-     * the work goes on without the client, for so long at most. Nobody is sent what reply becomes
-     * from then on; release finds there how the work ended. */
+    /* Where choose sets it at its first call, the reply is complete already. It is sent at once,
+     * with 200, and the work goes on without the client for at most so many nanoseconds. What is
+     * written to reply from then on is sent to nobody; release finds there how the work ended. */
     int64_t outlives_ns;
 
-    /* The model of this round, held by the HTTP side: from begin to the next choose, and where that
-     * names no other, to release. NULL where there is none. */
+    /* The model of this round, or NULL where there is none. The HTTP side holds it from begin to
+     * the next choose and, where that names no other model, to release. */
     const struct mt_loaded_model *model;
 
-    /* Filled by mt_request_add_sentence; read by the HTTP side. */
+    /* Filled by mt_request_add_sentence and read by the HTTP side. */
     struct mt_sentence **sentences;
     size_t n_sentences, sentence_capacity;
     size_t n_made, max_made; /* of this round; see mt_request_admit */
 };
 
-/* For mt_translation_options.admit, with the request as context: MT_LIMIT where more sentences are
- * made than could ever get into the queue, twice over, because some are made anew without traces.
- * What is in the end exactly too much is refused behind begin. */
+/* For mt_translation_options.admit, with the request as context. MT_LIMIT where more sentences are
+ * made than twice what the queue can ever hold: twice, because some sentences are made again
+ * without traces. The exact limit is checked after begin. */
 MT_MUST_CHECK enum mt_status mt_request_admit(void *request, const struct mt_translation_part *part,
                                               struct mt_error *err);
 
-/* Adds a sentence to what the request has to decode. Borrowed: it stays the handler's, who destroys
- * it when they have ended, or in release. Only in begin. */
+/* Adds a sentence that the request has to decode. It stays the handler's, who destroys it when the
+ * round has ended, or in release. May be called in begin only. */
 MT_MUST_CHECK enum mt_status mt_request_add_sentence(struct mt_request *request,
                                                      struct mt_sentence *sentence,
                                                      struct mt_error *err);
 
-/* A header of the request, or NULL; borrowed, valid during the call of the handler. */
+/* Returns a header of the request, or NULL. It is borrowed, and valid while the handler's function
+ * runs. */
 const char *mt_request_header(const struct mt_request *request, const char *name);
 
 /* Counts n_chars more against the client's characters per day, for texts that are not in the field
- * that access.h counts. They are given back where the request fails. Before finish.
+ * that access.h counts. They are given back where the request fails. May be called until finish.
  * MT_THROTTLED. */
 MT_MUST_CHECK enum mt_status mt_request_take_chars(struct mt_request *request, uint64_t n_chars,
                                                    struct mt_error *err);
 
-/* Characters that the client has used of request->access.limits.rates[MT_RATE_CHARS], where that is
- * not 0. */
+/* Returns how many characters the client has used of request->access.limits.rates[MT_RATE_CHARS],
+ * where that limit is not 0. */
 uint64_t mt_request_used_chars(const struct mt_request *request);
 
 struct mt_handler {

@@ -20,17 +20,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* How long handshakes that have begun have to end, once new ones are turned away. A client that
- * comes meanwhile hears nothing, asks again after a second, and is refused. */
+/* How long handshakes that have begun may still take once new ones are turned away. A client that
+ * comes in this time gets no answer, tries again after a second, and is refused then. */
 #define HANDSHAKE_MS 50
-/* Systems send with 64 or 128, and each router takes one off: of the few that send with 255 only a
- * neighbour is heard, as before. */
+/* Systems send packets with a time to live of 64, 128 or 255, and each router on the way takes one
+ * off: only a neighbour's packets arrive with 255, and few systems send those. */
 #define UNLIKELY_TTL 255
-/* How long the listener rests where the system has no descriptor or memory for a connection, unless
- * one ends before. */
+/* How long the listener pauses where the system has no descriptor or memory for a connection,
+ * unless a connection ends earlier. */
 #define LACKING_MS 100
-/* Most connections that are accepted before what has been sent on them is read: whether one waits
- * for its client shows only then. */
+/* Most connections that are accepted before what they have sent is read: only then is it known
+ * whether a connection still waits for its client. */
 #define ACCEPT_BATCH 8
 /* How often work that waits for room in the queue is tried again. */
 #define RETRY_MS 100
@@ -114,7 +114,7 @@ static struct mt_connection *slot_of(struct MHD_Connection *connection)
     return info ? info->socket_context : NULL;
 }
 
-/* GnuTLS asks during each handshake. */
+/* GnuTLS calls this during each handshake, to learn which certificate to show. */
 static int on_handshake(gnutls_session_t session, const struct gnutls_cert_retr_st *info,
                         gnutls_pcert_st **certificates, unsigned *n_certificates,
                         gnutls_ocsp_data_st **ocsp, unsigned *n_ocsp, gnutls_privkey_t *key,
@@ -137,11 +137,12 @@ static int on_handshake(gnutls_session_t session, const struct gnutls_cert_retr_
 }
 
 /*
- * How GnuTLS reads. libmicrohttpd, from 0.9.75 to 1.0.1, counts a connection as ready to be read
- * while its handshake waits for the client, and tries again without end: four bytes of a record
- * took a whole core. So the connection is suspended until there is more to be read. Its poll
- * instead of epoll would wait by itself, but looks at every connection each time: beside a thousand
- * idle ones it answered a twentieth of the requests. After the handshake libmicrohttpd waits well.
+ * The function that GnuTLS reads with. From 0.9.75 to 1.0.1 libmicrohttpd takes a connection for
+ * readable while its handshake waits for the client, and retries without end: four bytes of a
+ * record kept a whole core busy. So the connection is suspended until there is more to read.
+ * (libmicrohttpd's mode with poll instead of epoll has no such fault, but it looks at every
+ * connection each time: beside a thousand idle ones it answered a twentieth of the requests.) After
+ * the handshake libmicrohttpd waits as it should.
  */
 static ssize_t receive(gnutls_transport_ptr_t transport, void *bytes, size_t n_max)
 {
@@ -158,7 +159,7 @@ static ssize_t receive(gnutls_transport_ptr_t transport, void *bytes, size_t n_m
         MHD_suspend_connection(connection);
         mt_connections_sleep(http->connections, slot, connection);
     }
-    errno = reason; /* which GnuTLS looks at */
+    errno = reason; /* GnuTLS looks at it */
     return n;
 }
 
@@ -173,10 +174,11 @@ static void receive_handshake(struct MHD_Connection *connection)
 
 /* ---- connections ---- */
 
-/* From now on the socket sees only packets with so much time to live, 0: all. A listener that asks
- * for the unlikely hears nothing of new clients, while handshakes that have begun go on: were it
- * closed at once, a client that takes itself for connected would be reset. A socket filter could
- * say it better, but takes privileges. False: it is no listener for TCP. */
+/* From now on the socket accepts only packets with at least this time to live; 0: all packets. A
+ * listener that asks for one that hardly any packet has gets no new clients, while handshakes that
+ * have begun go on. Closing it at once would reset clients that believe they are connected. A
+ * socket filter would be more exact, but needs privileges. Returns false where fd is no TCP
+ * listener. */
 static bool limit_ttl(int fd, int ttl)
 {
     bool has_ipv4 = setsockopt(fd, IPPROTO_IP, IP_MINTTL, &ttl, sizeof ttl) == 0;
@@ -196,7 +198,7 @@ static bool has_room(const struct mt_http *http)
     return counts.n_open < connection_limit(http);
 }
 
-/* True: nobody waits to be accepted. */
+/* Returns true when nobody is left who waits to be accepted. */
 static bool accept_connections(struct mt_http *http)
 {
     for (int i = 0; i < ACCEPT_BATCH && has_room(http); i++) {
@@ -215,8 +217,8 @@ static bool accept_connections(struct mt_http *http)
             return false;
         }
         if (mt_http_is_draining(http))
-            limit_ttl(fd, 0); /* which it has of the listener */
-        /* It owns the descriptor, whatever it returns. */
+            limit_ttl(fd, 0); /* inherited from the listener */
+        /* MHD_add_connection owns the descriptor, whatever it returns. */
         (void)MHD_add_connection(http->daemon, fd, (struct sockaddr *)&address, length);
     }
     return false;
@@ -232,7 +234,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
         http->lacking_ms = 0;
         return;
     }
-    /* Each by value: what is returned holds until the next question only, from 1.0 on. */
+    /* Each answer is copied at once: from 1.0 on it is valid only until the next question. */
     int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
@@ -241,8 +243,8 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
         receive_handshake(connection);
 }
 
-/* Called with the request line, before libmicrohttpd takes the target apart. What it returns is the
- * exchange that the other callbacks get. */
+/* Called for the request line, before libmicrohttpd parses the target. Returns the exchange, which
+ * the other callbacks get. */
 static void *on_request_line(void *context, const char *target, struct MHD_Connection *connection)
 {
     struct mt_http *http = context;
@@ -271,7 +273,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     *exchange = NULL;
 }
 
-/* Targets stay as they were received; routes match exactly. */
+/* Leaves targets as they were received: routes match exactly. */
 static size_t keep_escapes(void *context, struct MHD_Connection *connection, char *text)
 {
     (void)context, (void)connection;
@@ -283,7 +285,7 @@ bool mt_http_has_old_parser(void)
     return strncmp(MHD_get_version(), "0.", 2) == 0;
 }
 
-/* What libmicrohttpd has to say is about single connections, and of interest to those who look. */
+/* libmicrohttpd's messages concern single connections, so they are logged at level debug. */
 MT_PRINTF(2, 0) static void log_message(void *context, const char *format, va_list arguments)
 {
     static const char refusal[] = "Error processing request (HTTP response code is %u";
@@ -330,13 +332,13 @@ static void listen_where_there_is_room(struct mt_http *http)
         http->is_listening = may_accept;
 }
 
-/* Connections that the kernel has completed are clients that we have accepted, in their eyes. */
+/* Accepts what the kernel has connected: those clients believe that they are accepted. */
 static void drain(struct mt_http *http)
 {
     if (http->drained_ms == 0) {
         http->drained_ms = mt_now_ms();
         if (!limit_ttl(http->listen_fd, UNLIKELY_TTL))
-            http->drained_ms -= HANDSHAKE_MS; /* there is nothing to wait for */
+            http->drained_ms -= HANDSHAKE_MS; /* no handshake is on its way */
     }
     bool is_time = mt_now_ms() - http->drained_ms >= HANDSHAKE_MS;
     if (!accept_connections(http) || !(is_time || atomic_load(&http->refuses_work)))
@@ -371,7 +373,8 @@ static void retry(struct mt_http *http)
     mt_exchange_retry_detached(http);
 }
 
-/* -1: for ever. libmicrohttpd before 1.0 does not tell of connections that have been resumed. */
+/* Returns -1 for ever. Before 1.0 libmicrohttpd does not report connections that have been
+ * resumed. */
 static int timeout_ms(const struct mt_http *http)
 {
     MHD_UNSIGNED_LONG_LONG library_ms;
@@ -400,7 +403,8 @@ static void *serve(void *argument)
         http->has_resumed = false;
         MHD_run(http->daemon);
     }
-    mt_connections_wake_all(http->connections); /* libmicrohttpd wants nothing suspended */
+    mt_connections_wake_all(
+        http->connections); /* libmicrohttpd must not stop with suspended connections */
     MHD_stop_daemon(http->daemon);
     return NULL;
 }
@@ -413,10 +417,10 @@ enum mt_status mt_http_start(struct mt_http *http, int listen_fd, struct mt_erro
         return status;
     http->is_loopback = is_on_loopback(listen_fd);
     MHD_set_panic_func(panic, NULL);
-    /* Before 1.0 its own refusals send two heads, and the gate refuses the same. From 1.0 on it
-     * puts blanks in the place of a folded line's end, accepts chunks whose lines end in LF alone,
-     * and answers blanks in a target with a redirection, unless it is strict; nobody behind it can
-     * tell. */
+    /* Before 1.0 libmicrohttpd's own refusals have two heads, so it is not made strict: the gate
+     * refuses the same requests. From 1.0 on, unless it is strict, it replaces the end of a folded
+     * line by blanks, accepts chunks whose lines end in LF alone, and redirects where a target has
+     * blanks, and the gate cannot see any of that afterwards. */
     int strictness = mt_http_has_old_parser() ? 0 : 1;
     unsigned flags =
         MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
@@ -510,8 +514,8 @@ void mt_http_destroy(struct mt_http *http)
     free(http);
 }
 
-/* A thread that the kernel takes for a batch job does not preempt when it wakes up. A policy that
- * the operator has chosen stays. */
+/* Under SCHED_BATCH the kernel does not let a thread preempt others when it wakes up. A policy that
+ * the operator has chosen is left alone. */
 void mt_http_give_way(struct mt_http *http, bool gives_way)
 {
     const struct sched_param none = {0};

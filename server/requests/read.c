@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* DeepL has a code of its own for the characters that a key may use. */
+/* Whether the reply has DeepL's own code for a used-up quota of characters. */
 static bool is_quota(const struct mt_exchange *exchange)
 {
     return exchange->request.access.is_over_quota && exchange->request.reply.dialect == MT_DEEPL;
@@ -25,7 +25,7 @@ void mt_exchange_fail(struct mt_exchange *exchange, const struct mt_error *err)
         mt_reply_failure(&exchange->request.reply, err);
 }
 
-/* What a refusal of access.h needs beside its text. */
+/* Adds to a refusal of access.h what belongs to it beside its text. */
 static void describe_refusal(struct mt_exchange *exchange)
 {
     const struct mt_access *access = &exchange->request.access;
@@ -52,7 +52,7 @@ uint64_t mt_request_used_chars(const struct mt_request *request)
     return mt_access_used_chars(&request->access, request->service->meters, mt_now_ns());
 }
 
-/* The media type without its parameters: its length. */
+/* Length of the media type without its parameters. */
 static size_t type_length(const char *type)
 {
     size_t length = strcspn(type, ";");
@@ -84,8 +84,8 @@ static enum mt_status refuse_type(struct mt_exchange *exchange, const char *type
     return MT_OK;
 }
 
-/* JSON under another type, as curl's -d sends it: as a form it would be one field of a strange
- * name, and the client would be told that what it sent was missing. */
+/* Refuses JSON that is declared as another type, as curl's -d declares it. Read as a form it would
+ * be one field with a strange name, and the client would be told that what it sent is missing. */
 static enum mt_status check_no_json(const struct mt_text *body, const char *type,
                                     struct mt_error *err)
 {
@@ -101,8 +101,8 @@ static enum mt_status check_no_json(const struct mt_text *body, const char *type
                    type);
 }
 
-/* All encodings end up in request.params. Beside JSON the query string does not count; beside a
- * form it does, and comes first. */
+/* Parses the body, whatever its encoding, into request.params. Beside JSON the query string is not
+ * read; beside a form it is, and its fields come first. */
 static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error *err)
 {
     struct mt_params *params = &exchange->request.params;
@@ -114,7 +114,7 @@ static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error
         type = "";
     size_t limit = (size_t)exchange->request.service->settings->max_body_bytes;
     bool may_be_long = exchange->route->takes_glossaries || is_type(type, "multipart/form-data");
-    if (body->length > limit && !may_be_long) /* only a file, or a glossary */
+    if (body->length > limit && !may_be_long) /* longer bodies must be files or glossaries */
         return mt_fail(err, MT_LIMIT, MT_GATE_LONG_BODY);
     if (exchange->route->is_page)
         return MT_OK;
@@ -139,7 +139,7 @@ static enum mt_status parse_params(struct mt_exchange *exchange, struct mt_error
     return MT_OK;
 }
 
-/* X-Request-Timeout: seconds that the client is going to wait. */
+/* X-Request-Timeout says how many seconds the client is going to wait. */
 enum mt_status mt_exchange_read_timeout(struct mt_exchange *exchange, struct mt_error *err)
 {
     double limit = (double)exchange->request.service->settings->request_timeout_ms * 1e-3;
@@ -195,7 +195,7 @@ enum mt_status mt_exchange_read(struct mt_exchange *exchange, struct mt_error *e
     if (exchange->record.is_wanted && exchange->request.access.key)
         memcpy(exchange->record.key_name, exchange->request.access.key->name,
                sizeof exchange->record.key_name);
-    if (exchange->request.params.n_files == 0) /* they are views into it */
+    if (exchange->request.params.n_files == 0) /* files are views into the body */
         mt_text_finish(&exchange->body);
     return status;
 }

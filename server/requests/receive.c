@@ -20,11 +20,11 @@
 
 #include <gnutls/gnutls.h>
 
-/* Forms write a byte as three. */
+/* A form writes one byte as up to three. */
 #define FORM_FACTOR 3
-/* A refused body of up to 4 times the limit, and in any case of 8 MiB, is read and thrown away,
- * because clients that are still sending do not look for a reply;
- * a longer one ends the connection. */
+/* A refused body of up to 4 times the limit, and in any case one of up to 8 MiB, is read and thrown
+ * away, because clients that are still sending do not look for a reply. A longer one ends the
+ * connection. */
 #define DISCARD_FACTOR 4
 #define MIN_DISCARD_BYTES ((uint64_t)8 << 20)
 
@@ -67,7 +67,7 @@ static enum mt_exchange_state state_of(struct mt_exchange *exchange)
     return state;
 }
 
-/* The client has its reply, and the work goes on. */
+/* The client has its reply; the work goes on without a connection. */
 static void detach(struct mt_exchange *exchange)
 {
     struct mt_http *http = exchange->http;
@@ -103,7 +103,7 @@ void mt_exchange_complete(struct mt_exchange *exchange, bool is_complete)
         mt_exchange_free(exchange);
 }
 
-/* A reply that is known before the work. */
+/* Sends a reply that is known before any work. */
 static enum MHD_Result refuse_now(struct mt_exchange *exchange)
 {
     exchange->state = MT_SENDING;
@@ -114,11 +114,11 @@ static enum MHD_Result refuse_now(struct mt_exchange *exchange)
 /*
  * ---- heads that libmicrohttpd refuses by itself ----
  *
- * Up to 0.9.77 it answers what is wrong in the fields of a complete head, a Content-Length that is
- * no number or cookies that it has no memory for, with its status line and fields twice, the second
- * time as the beginning of the body, and asks nobody before. All that we hear of it is a line for
- * the log. So we answer at that moment, and close our side of the socket, so that what it is about
- * to send does not leave.
+ * Up to 0.9.77 libmicrohttpd makes a malformed answer where the fields of a complete head are wrong
+ * (a Content-Length that is no number, or cookies that it has no memory for): it sends status line
+ * and fields twice, the second time as the beginning of the body. It calls none of our functions
+ * before that; it only logs a line. So we send an answer while it logs, and close our side of the
+ * socket, so that its own answer is not sent.
  */
 
 static const union MHD_ConnectionInfo *ask(const struct mt_exchange *exchange,
@@ -127,8 +127,8 @@ static const union MHD_ConnectionInfo *ask(const struct mt_exchange *exchange,
     return MHD_get_connection_info(exchange->connection, what);
 }
 
-/* The one whose head is complete, although we were not called for it: libmicrohttpd goes from one
- * to the other without a break, and tells the size in between. */
+/* Finds the exchange whose head is complete, although we have not been called for it: libmicrohttpd
+ * works on one head at a time, and tells the size of a complete one. */
 static struct mt_exchange *find_complete(const struct mt_http *http)
 {
     struct mt_exchange *exchange = http->heads.first;
@@ -137,7 +137,8 @@ static struct mt_exchange *find_complete(const struct mt_http *http)
     return exchange;
 }
 
-/* All of it at once, or nothing: the socket's buffer is empty, since earlier replies have left. */
+/* Sends all of the bytes at once, or none. They fit into the socket's buffer, which is empty, since
+ * earlier replies have been sent. */
 static void send_last(const struct mt_exchange *exchange, const char *bytes, size_t length)
 {
     int fd = ask(exchange, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
@@ -174,14 +175,14 @@ void mt_exchange_refuse_head(struct mt_http *http, unsigned code)
 
 /* ---- the head ---- */
 
-/* The limit of the route, or before the route is known of the one that takes most. */
+/* The limit of the route or, while the route is not known, that of the route which allows most. */
 static size_t max_body_bytes(const struct mt_exchange *exchange)
 {
     const struct mt_settings *settings = exchange->request.service->settings;
     size_t limit = (size_t)settings->max_body_bytes;
     bool takes_documents = !exchange->route || exchange->route->takes_documents;
     bool takes_glossaries = !exchange->route || exchange->route->takes_glossaries;
-    size_t more = 0; /* beside which there are other fields */
+    size_t more = 0; /* for the other fields of the form */
     if (takes_documents && settings->files_translation)
         more = (size_t)settings->max_document_bytes;
     if (takes_glossaries && mt_settings_keep_data(settings))
@@ -196,8 +197,9 @@ static void refuse(struct mt_exchange *exchange, const struct mt_error *err,
     mt_exchange_count_rejection(exchange, reason);
 }
 
-/* A body of so many bytes, some of which may be there. What is no longer than other bodies has its
- * place in the memory plan with its connection; of others, only so many are taken in at a time. */
+/* Decides whether a body of n_bytes may come in; some of it may be there already. The memory plan
+ * counts bodies of usual length with their connections; only max_documents longer ones are received
+ * at a time. */
 static void admit_body(struct mt_exchange *exchange, uint64_t n_bytes)
 {
     const struct mt_settings *settings = exchange->request.service->settings;
@@ -231,7 +233,8 @@ static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const 
 {
     (void)kind;
     struct header_list *list = context;
-    /* One more than the gate allows is enough for it to say so. */
+    /* The list holds one field more than the gate allows, so that the gate sees that they are too
+     * many. */
     if (list->n == sizeof list->items / sizeof list->items[0])
         return MHD_NO;
     list->items[list->n++] = (struct mt_gate_header){
@@ -244,10 +247,11 @@ static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const 
 }
 
 /*
- * Where the head is, for the gate to see what libmicrohttpd does not say. Up to 0.9.77 it cuts the
- * head up in its read buffer, whose beginning stays where it is however much it grows; a folded
- * line makes it append the line to the name of its field, and values end at a NUL. From 1.0 on it
- * refuses both by itself (http.c), and trims values, so that the pieces do not adjoin.
+ * Finds the head in libmicrohttpd's memory, so that the gate can check what libmicrohttpd does not
+ * report. Up to 0.9.77 libmicrohttpd splits the head inside its read buffer, which may grow but
+ * does not move; it appends a folded line to the name of its field, and ends values at a NUL. From
+ * 1.0 on it refuses both by itself (http.c), and trims values, so that the parts of the head do not
+ * adjoin.
  */
 static void find_place(const struct mt_exchange *exchange, struct mt_gate_head *head)
 {
@@ -259,7 +263,7 @@ static void find_place(const struct mt_exchange *exchange, struct mt_gate_head *
     head->end = head->method + info->header_size;
 }
 
-/* Two of them say nothing (W3C Trace Context, section 3.2). */
+/* Two traceparent headers count as none (W3C Trace Context, section 3.2). */
 static void read_trace(struct mt_exchange *exchange, const struct header_list *list)
 {
     const char *value = NULL;
@@ -322,7 +326,7 @@ static void check_head(struct mt_exchange *exchange, const char *method, const c
                                 gate->code == 413 ? MT_REJECTED_TOO_LARGE : MT_REJECTED_MALFORMED);
 }
 
-/* Notes the method, which the route takes. HEAD counts as GET. */
+/* Notes the method by which the route is found. HEAD counts as GET. */
 static void take_method(struct mt_exchange *exchange, const char *method)
 {
     static const char *const methods[] = {"POST", "PUT", "PATCH", "DELETE"};
@@ -346,7 +350,7 @@ static void route_request(struct mt_exchange *exchange, const char *method,
     switch (routing.match) {
     case MT_ROUTE_FOUND:
         exchange->request.path = routing.route->path;
-        if (routing.route->is_folder) { /* longer than "/", so that it is in the target */
+        if (routing.route->is_folder) { /* the prefix is longer than "/", so target contains it */
             char *path = exchange->target + (gate->path - exchange->target);
             path[gate->path_length] = '\0';
             exchange->request.path = path;
@@ -366,8 +370,8 @@ static void route_request(struct mt_exchange *exchange, const char *method,
     mt_reply_header(reply, "Allow", routing.allow);
 }
 
-/* See cors.h: what asks a loopback address for another machine by name may be a page that must not
- * read what is here. */
+/* Refuses a Host other than this machine on a loopback address: the request may come from a page
+ * that must not read what is here (cors.h). */
 static void check_host(struct mt_exchange *exchange, const struct mt_gate_result *gate)
 {
     const char *origins = exchange->request.service->settings->cors_origins;
@@ -429,8 +433,9 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
     exchange->body.limit_bytes = max_body_bytes(exchange);
     if (reply->code == 0)
         return MHD_YES;
-    /* The answer is known before the body: wait for one that is short, so that the connection
-     * lives on and clients see the reply, but do not ask for one with 100 Continue. */
+    /* The reply is known before the body. A short body is received first, so that the connection
+     * stays open and the client sees the reply; but the client is not asked for it with 100
+     * Continue. */
     bool is_short = gate.content_length <= max_discarded(exchange);
     bool is_worth_reading = is_short && !gate.expects_continue;
     if (!gate.must_close && (!gate.has_body || is_worth_reading))
@@ -440,7 +445,7 @@ static enum MHD_Result receive_head(struct mt_exchange *exchange, const char *me
 
 /* ---- the body ---- */
 
-/* Too long, or there is no memory to keep it in. */
+/* Refuses a body that is too long, or that there is no memory for. */
 static void refuse_body(struct mt_exchange *exchange, size_t n_bytes)
 {
     struct mt_error err;
@@ -472,8 +477,8 @@ static enum MHD_Result receive_body(struct mt_exchange *exchange, const char *by
     return exchange->n_discarded <= max_discarded(exchange) ? MHD_YES : MHD_NO;
 }
 
-/* Nobody waits for a refusal that is certain already. What tells of the server's health waits for
- * nobody. */
+/* The request is complete. One that will certainly be refused does not wait for a thread, and
+ * neither does a route that tells of the daemon's health. */
 static enum MHD_Result handle_request(struct mt_exchange *exchange)
 {
     struct mt_request *request = &exchange->request;
@@ -495,16 +500,18 @@ static enum MHD_Result handle_request(struct mt_exchange *exchange)
         mt_exchange_do_at_once(exchange);
         return refuse_now(exchange);
     }
-    /* libmicrohttpd (0.9.75, 1.0.1) keeps of a suspended connection whether it was being read from,
-     * and it still is. The first thing after its resumption would be to read, unless no connection
-     * is older, and the end of what a half-closed client has sent would end the connection. Where a
-     * call for the body's end leaves neither a reply nor a suspension, reading is over. */
+    /* libmicrohttpd (0.9.75, 1.0.1) remembers that a suspended connection was being read from.
+     * After its resumption it would read first, unless no connection is older, and take a
+     * half-closed client's end of stream for the end of the connection. Where the call for the
+     * body's end makes neither a reply nor a suspension, libmicrohttpd stops reading; so the
+     * exchange is suspended in the call after this one. */
     exchange->state = MT_RECEIVED;
     return MHD_YES;
 }
 
-/* Suspends first: the work may end before begin_work returns. It is counted before refuses_work is
- * looked at: whoever sets that and then sees a count of 0 knows that no work begins. */
+/* Suspends the connection first, because the work may end before begin_work returns. Counts it
+ * before it looks at refuses_work: whoever sets that and then sees a count of 0 knows that no work
+ * begins. */
 static enum MHD_Result hand_over(struct mt_exchange *exchange)
 {
     struct mt_http *http = exchange->http;

@@ -32,8 +32,8 @@ const char *mt_request_header(const struct mt_request *request, const char *name
     return mt_exchange_header((const struct mt_exchange *)request, name);
 }
 
-/* The reply is there: the handler's state and the generation go, so that a client that reads slowly
- * does not keep a model in memory. */
+/* The reply is complete: the handler's state and the generation are freed, so that a client that
+ * reads slowly does not keep a model in memory. */
 void mt_exchange_settle(struct mt_exchange *exchange)
 {
     if (exchange->is_begun && exchange->route->handler->release)
@@ -60,10 +60,10 @@ void mt_exchange_let_go_of_model(struct mt_exchange *exchange)
 
 /* ---- the response ---- */
 
-/* Bytes that are made while they are sent. */
+/* Block size of replies whose bytes are made while they are sent. */
 #define STREAM_BLOCK_BYTES ((size_t)32 << 10)
 
-/* The stream lives as long as its response, the exchange at least until the last read. */
+/* The stream lives as long as its response; the exchange lives at least until the last read. */
 struct sent_stream {
     struct mt_stream *stream;
     struct mt_exchange *exchange;
@@ -71,7 +71,7 @@ struct sent_stream {
 
 static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t n_max)
 {
-    (void)position; /* MHD reads in order */
+    (void)position; /* libmicrohttpd reads in order */
     const struct sent_stream *sent = context;
     ssize_t n = mt_stream_read(sent->stream, buffer, n_max);
     if (n > 0)
@@ -88,8 +88,8 @@ static void free_stream(void *context)
     free(sent);
 }
 
-/* The response takes the stream over, which lives on after the exchange and owns all that it
- * renders: a client that reads slowly keeps neither model nor generation. */
+/* The response takes over the stream, which outlives the exchange and owns all that it renders: a
+ * client that reads slowly keeps neither model nor generation. */
 static struct MHD_Response *make_stream_response(struct mt_exchange *exchange)
 {
     struct mt_reply *reply = &exchange->request.reply;
@@ -129,7 +129,8 @@ static struct MHD_Response *make_response(struct mt_exchange *exchange)
     return response;
 }
 
-/* A client's own number for its request, given back so that both logs can be joined. */
+/* A client's own number for its request is repeated in the reply, so that both logs can be
+ * joined. */
 bool mt_exchange_is_request_id(const char *id)
 {
     size_t length = strspn(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -137,8 +138,8 @@ bool mt_exchange_is_request_id(const char *id)
     return length > 0 && length <= MT_REQUEST_ID_BYTES && id[length] == '\0';
 }
 
-/* Adds these headers to every reply, as LibreTranslate does. But where a browser sends credentials,
- * it does not accept "*" for a site. */
+/* Adds these headers to every reply, as LibreTranslate does. Where a browser sends credentials it
+ * does not accept "*", so the site is named. */
 static void add_cors(const struct mt_exchange *exchange, struct MHD_Response *response)
 {
     static const char *const common[][2] = {
@@ -185,7 +186,7 @@ void mt_exchange_add_headers(const struct mt_exchange *exchange, struct MHD_Resp
 }
 
 /* Only replies of routes that use a model have times. A streamed reply has none, because its head
- * is sent before there is anything to tell. */
+ * is sent before anything has been measured. */
 static void add_timing(const struct mt_exchange *exchange, struct MHD_Response *response)
 {
     char timing[MT_SERVER_TIMING_BYTES];
@@ -233,7 +234,8 @@ enum mt_status mt_exchange_answer(struct mt_exchange *exchange, struct mt_error 
 
 /* ---- back to the HTTP thread ---- */
 
-/* Inside the lock, because the server may be gone as soon as the exchange has been taken. */
+/* The wake-up happens inside the lock, because the server may be destroyed as soon as the HTTP
+ * thread has taken the exchange. */
 void mt_exchange_return(struct mt_exchange *exchange)
 {
     struct mt_http *http = exchange->http;
@@ -259,7 +261,8 @@ static struct mt_exchange *next_returned(struct mt_http *http)
     return exchange;
 }
 
-/* One that is done may have been returned once more since it was taken: for its end, after events. */
+/* An exchange that is DONE may have been returned a second time since it was taken: first because
+ * of its events, then because of its end. */
 static void take_back(struct mt_exchange *exchange)
 {
     struct mt_http *http = exchange->http;
@@ -307,7 +310,7 @@ void mt_exchange_take_returned(struct mt_http *http)
 
 /* ---- sending ---- */
 
-/* What a text thread may be writing while a stream is being sent is not looked at. */
+/* Sends the head of a streamed reply without looking at what a text thread may be writing. */
 enum MHD_Result mt_exchange_send(struct mt_exchange *exchange)
 {
     bool is_early = exchange->stream.is_open || exchange->is_answered;
@@ -337,20 +340,20 @@ static size_t route_index(const struct mt_exchange *exchange)
     return (size_t)(exchange->route - exchange->http->options.routes);
 }
 
-/* Whether the client has got something of the translation: it counts then, or who closes the
- * connection before the last byte would have nearly all of it for nothing. A stream fails with the
- * code 200 that it began with. */
+/* Whether the client has received some of the translation. The request counts then: otherwise a
+ * client that closes the connection before the last byte would have nearly all of it for nothing. A
+ * stream that fails still has the code 200 that it began with. */
 static bool has_answered(const struct mt_exchange *exchange)
 {
     if (exchange->stream.is_open)
         return atomic_load(&exchange->stream.has_pieces);
     if (exchange->is_answered)
-        return true; /* what fails later is given back then */
+        return true; /* where the work fails, tell_work gives back what was counted */
     return exchange->state == MT_SENDING && exchange->request.reply.code < 400 &&
            exchange->stop != MT_STOP_LEFT;
 }
 
-/* The work of a streamed reply may go on. */
+/* The work of a streamed reply may still go on here. */
 static void log_end(struct mt_exchange *exchange, unsigned code, int64_t total_ns)
 {
     const char *route = exchange->route ? exchange->route->path : NULL;
@@ -378,7 +381,8 @@ static void log_end(struct mt_exchange *exchange, unsigned code, int64_t total_n
     mt_account_log(&end);
 }
 
-/* How the work ended that was answered before it. What was not translated does not count. */
+/* Logs how the work ended whose reply was sent before it, and gives back characters that were not
+ * translated. */
 static void tell_work(struct mt_exchange *exchange)
 {
     const struct mt_http_options *options = &exchange->http->options;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* libmicrohttpd's buffer for a piece, which becomes a chunk. */
+/* Size of libmicrohttpd's buffer; each filling becomes one chunk. */
 #define BLOCK_BYTES ((size_t)16 << 10)
 
 bool mt_exchange_is_sent(const struct mt_exchange *exchange)
@@ -17,7 +17,7 @@ bool mt_exchange_is_sent(const struct mt_exchange *exchange)
 
 /* ---- the text threads: events are made ---- */
 
-/* Room for what comes next. */
+/* Returns the events with room for the next ones. */
 static struct mt_text *events_of(struct mt_exchange *exchange)
 {
     struct mt_exchange_stream *stream = &exchange->stream;
@@ -40,7 +40,7 @@ enum mt_status mt_exchange_collect(struct mt_exchange *exchange, bool *has_more,
     return status ? status : mt_text_check(events, "an event", err);
 }
 
-/* The head has gone out with 200: what fails is said in an event, after which there is none. */
+/* The head was sent with 200, so a failure is reported in an event, which is the last. */
 void mt_exchange_say_last(struct mt_exchange *exchange)
 {
     struct mt_text *events = events_of(exchange);
@@ -57,7 +57,7 @@ void mt_exchange_say_last(struct mt_exchange *exchange)
         mt_text_append_string(events, "[DONE]");
         mt_event_end(events);
     }
-    mt_text_finish(body); /* once is enough */
+    mt_text_finish(body); /* the body is sent once */
     if (!events->status)
         return;
     events->length = exchange->stream.n_sent = 0;
@@ -66,13 +66,14 @@ void mt_exchange_say_last(struct mt_exchange *exchange)
 
 /* ---- the HTTP thread: events are sent ---- */
 
-/* With the mutex held. */
+/* Whether the events belong to the HTTP thread. Called with the mutex held. */
 static bool are_ours(const struct mt_exchange *exchange)
 {
     return exchange->state != MT_WORKING && exchange->state != MT_COLLECTING;
 }
 
-/* With the mutex held. How much of the events was copied; 0: there are none, for now. */
+/* Copies events into buffer, at most n_max bytes, and returns how many; 0: there are none yet.
+ * Called with the mutex held. */
 static size_t take_events(struct mt_exchange *exchange, char *buffer, size_t n_max)
 {
     struct mt_exchange_stream *stream = &exchange->stream;
@@ -85,7 +86,8 @@ static size_t take_events(struct mt_exchange *exchange, char *buffer, size_t n_m
     return n;
 }
 
-/* libmicrohttpd asks for more. 0 with the connection suspended: later. */
+/* libmicrohttpd asks for more of the reply. Where there is none yet, the connection is suspended
+ * and 0 is returned. */
 static ssize_t read_events(void *context, uint64_t position, char *buffer, size_t n_max)
 {
     (void)position;
@@ -109,7 +111,7 @@ static ssize_t read_events(void *context, uint64_t position, char *buffer, size_
     return n;
 }
 
-/* With the mutex held. */
+/* Called with the mutex held. */
 static enum mt_answer send_comment(struct mt_exchange *exchange)
 {
     if (!are_ours(exchange))
@@ -121,8 +123,9 @@ static enum mt_answer send_comment(struct mt_exchange *exchange)
     return MT_SENT;
 }
 
-/* Before the head of the reply a probe can be sent, but none before it is known that the request
- * has to wait: behind the head of a streamed reply it would stand in its middle. */
+/* Before the head of the reply an interim response can be sent as a probe. None is sent until it is
+ * known that the request has to wait: behind the head of a streamed reply it would stand in the
+ * reply's body. */
 enum mt_answer mt_exchange_ask(struct mt_exchange *exchange)
 {
     enum mt_answer answer = MT_ASK_AGAIN;
@@ -152,7 +155,8 @@ enum mt_status mt_exchange_open_stream(struct mt_exchange *exchange, struct mt_e
     reply->content_type = MT_EVENTS_TYPE;
     mt_exchange_add_headers(exchange, response);
     MHD_add_response_header(response, "Cache-Control", "no-cache");
-    MHD_add_response_header(response, "X-Accel-Buffering", "no"); /* nginx would collect events */
+    MHD_add_response_header(response, "X-Accel-Buffering",
+                            "no"); /* else nginx would collect events */
     return MT_OK;
 }
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a request that take more than some milliseconds to split and tokenize. */
+/* A longer request may take more than some milliseconds to split and tokenize. */
 #define MAX_SHORT_BYTES ((size_t)4096)
 
 /* ---- what goes wrong ---- */
@@ -25,7 +25,7 @@ static enum mt_stop why_stopped(struct mt_exchange *exchange)
     return why;
 }
 
-/* Whether the weights are damaged; the reply says so then. What they gave since must not leave. */
+/* Whether the model's weights are damaged; if so, makes the reply that says it. */
 static bool refuse_damaged(struct mt_exchange *exchange)
 {
     const struct mt_loaded_model *model = exchange->request.model;
@@ -48,9 +48,9 @@ static void refuse_job(struct mt_exchange *exchange, const struct mt_error *err)
         mt_exchange_fail_cancelled(exchange);
 }
 
-/* Most of what a daemon does that is asked for far more than it can do is to refuse, which is a
- * third cheaper before the text has been read, split and tokenized. Keys and rates have not been
- * looked at yet, either. */
+/* A daemon that is asked for far more than it can do mostly refuses. To refuse is a third cheaper
+ * before the text has been read, split and tokenized. Keys and rates have not been checked at this
+ * point. */
 bool mt_exchange_refuse_early(struct mt_exchange *exchange)
 {
     const struct mt_handler *handler = exchange->route->handler;
@@ -91,8 +91,8 @@ static void fail_job(struct mt_exchange *exchange)
         mt_exchange_fail_cancelled(exchange);
 }
 
-/* What is wrong with a model's files is the operator's business: the log says it, and the admin
- * socket. Clients are told which model it is, or that it was damaged, which names no file. */
+/* What is wrong with a model's files concerns the operator, so it is told in the log and on the
+ * admin socket. Clients are told which model it is, or that it was damaged, but no file's name. */
 static void fail_load(struct mt_exchange *exchange)
 {
     struct mt_served_model_status status;
@@ -144,7 +144,7 @@ enum mt_status mt_request_add_sentence(struct mt_request *request, struct mt_sen
     return MT_OK;
 }
 
-/* How many sentences of the client may wait; 0: any number. */
+/* Returns how many sentences of the client may wait in the queue; 0: any number. */
 static size_t queue_share(const struct mt_exchange *exchange)
 {
     const struct mt_settings *settings = exchange->request.service->settings;
@@ -156,19 +156,19 @@ static size_t queue_share(const struct mt_exchange *exchange)
     return is_local ? 0 : (size_t)(settings->max_queued_sentences + 1) / 2;
 }
 
-/* The next model may find more sentences in the same text. */
+/* The next model may split the same text into up to this many times as many sentences. */
 #define FOLLOW_UP_FACTOR 2
 
-/* A round that follows another is no newcomer: where it were refused, the work of those before
- * would be lost. But a short text opens no door for a long one in another language. */
+/* A follow-up round may exceed the client's share of the queue, because a refusal would waste the
+ * rounds before it; but not by much, or a short text could let in a long one in another
+ * language. */
 static size_t n_follow_up(const struct mt_exchange *exchange)
 {
     const struct mt_job *former = &exchange->job; /* it ended well, or there was none */
     return mt_size_max(former->n_follow_up, FOLLOW_UP_FACTOR * former->n_sentences);
 }
 
-/* More than there can ever be room for would be refused for ever as if they only came too early. Of
- * a client's share one request may have more, where it is the only one. */
+/* Refuses what the queue can never hold. Told to try again, the client would do so for ever. */
 static enum mt_status check_sentences(const struct mt_request *request, size_t n_follow_up,
                                       struct mt_error *err)
 {
@@ -179,8 +179,8 @@ static enum mt_status check_sentences(const struct mt_request *request, size_t n
     return MT_OK;
 }
 
-/* Asks the handler for the next round. *out NULL: there is none, and the model of the last one
- * stays; else request.model is that one where it was to be had at once, or NULL. */
+/* Asks the handler for the next round. *out is NULL where there is none: the last model stays then.
+ * Otherwise request.model is *out, where that is loaded, or NULL. */
 static enum mt_status choose(struct mt_exchange *exchange, struct mt_served_model **out,
                              struct mt_error *err)
 {
@@ -191,14 +191,14 @@ static enum mt_status choose(struct mt_exchange *exchange, struct mt_served_mode
         return status;
     if (request->model && request->model->served == *out)
         return MT_OK;
-    /* No request holds one model while it waits for another: where memory is for one alone, two
-     * such requests would wait for each other. */
+    /* No request holds one model while it waits for another: where there is memory for one model
+     * only, two such requests would wait for each other. */
     mt_exchange_let_go_of_model(exchange);
     request->model = mt_served_model_hold(*out);
     return MT_OK;
 }
 
-/* Each once, as long as there is room. */
+/* Notes the model's id for the log, once, as long as there is room. */
 static void record_model(struct mt_exchange *exchange, const char *id)
 {
     struct mt_exchange_record *record = &exchange->record;
@@ -216,7 +216,7 @@ static void record_model(struct mt_exchange *exchange, const char *id)
     pthread_mutex_unlock(&exchange->mutex);
 }
 
-/* What was decoded before need not be again: those sentences have ended, the others stay. */
+/* Drops the sentences that an earlier round has decoded. */
 static void recall(struct mt_request *request)
 {
     size_t n = 0;
@@ -270,7 +270,7 @@ static void run_step(struct mt_text_task *task)
     exchange->step(exchange);
 }
 
-/* Has a text thread do the step. is_ending: it lets memory go (text_threads.h). */
+/* Has a text thread do the step. is_ending: the step frees memory (text_threads.h). */
 static void submit_step(struct mt_exchange *exchange, mt_exchange_step *step, bool is_ending)
 {
     exchange->step = step;
@@ -288,7 +288,7 @@ static void end_job(struct mt_exchange *exchange);
 static void collect(struct mt_exchange *exchange);
 static void end_work(struct mt_exchange *exchange);
 
-/* With the mutex held, like those that follow. From now on a text thread has the exchange. */
+/* Gives the exchange to a text thread. Called with the mutex held, like those that follow. */
 static void work_on(struct mt_exchange *exchange, mt_exchange_step *step, bool is_ending)
 {
     exchange->state = MT_WORKING;
@@ -309,7 +309,7 @@ void mt_exchange_go_on(struct mt_exchange *exchange)
 
 /* ---- what is waited for ---- */
 
-/* By a worker's thread. */
+/* Called by a worker's thread. */
 static void on_progress(struct mt_job *job)
 {
     struct mt_exchange *exchange = job->user;
@@ -319,15 +319,15 @@ static void on_progress(struct mt_job *job)
     pthread_mutex_unlock(&exchange->mutex);
 }
 
-/* By whoever has the job, which is not in the engine. */
+/* Called by the thread that has the job, which is not in the engine. */
 static void give_share_back(struct mt_exchange *exchange)
 {
     atomic_fetch_sub(&exchange->http->n_detached_sentences, exchange->n_detached_sentences);
     exchange->n_detached_sentences = 0;
 }
 
-/* By a worker's thread. While nobody else wants the worker, it puts a short reply together itself:
- * that saves waking another thread. */
+/* Called by a worker's thread. Where no other request wants the worker, it writes a short reply
+ * itself, which saves waking another thread. */
 static void job_done(struct mt_job *job, enum mt_status status)
 {
     struct mt_exchange *exchange = job->user;
@@ -355,7 +355,7 @@ static void job_done(struct mt_job *job, enum mt_status status)
         end_job(exchange);
 }
 
-/* By a thread of the models' host. */
+/* Called by a thread of the models' host. */
 static void model_done(struct mt_model_wait *wait, enum mt_status status)
 {
     struct mt_exchange *exchange = wait->user;
@@ -366,8 +366,9 @@ static void model_done(struct mt_model_wait *wait, enum mt_status status)
     pthread_mutex_unlock(&exchange->mutex);
 }
 
-/* Hands the job to the engine, or the wait for the model to its host. MT_CANCELLED also where the
- * work was cancelled. After MT_OK the exchange is out of our hands. */
+/* Hands the job to the engine or, while the model is not loaded, the wait to the models' host.
+ * After MT_OK this thread has no right to the exchange any more. MT_CANCELLED also where the work
+ * was. */
 static enum mt_status run_job(struct mt_exchange *exchange, struct mt_error *err)
 {
     bool is_streamed = exchange->request.is_streamed;
@@ -381,7 +382,7 @@ static enum mt_status run_job(struct mt_exchange *exchange, struct mt_error *err
     if (!status) {
         exchange->state = MT_DECODING;
         if (is_streamed && !exchange->stream.is_open)
-            mt_exchange_return(exchange); /* the head can leave */
+            mt_exchange_return(exchange); /* the head of the reply can be sent */
         exchange->stream.is_open = is_streamed;
     }
     pthread_mutex_unlock(&exchange->mutex);
@@ -412,7 +413,7 @@ void mt_exchange_cancel(struct mt_exchange *exchange, enum mt_stop why)
     switch (exchange->state) {
     case MT_LOADING:
         if (!mt_served_model_stop_waiting(exchange->awaited, &exchange->wait))
-            break; /* model_done is about to be called */
+            break; /* model_done is going to be called */
         exchange->wait_status = mt_fail(&exchange->wait.err, MT_CANCELLED, "nobody waits for it");
         work_on(exchange, end_loading, false);
         break;
@@ -456,7 +457,7 @@ void mt_exchange_retry_detached(struct mt_http *http)
 
 /* ---- the end of the work ---- */
 
-/* Nothing is needed any more but what has to be sent. */
+/* From now on nothing is needed but what has to be sent. */
 static void end_work(struct mt_exchange *exchange)
 {
     mt_exchange_settle(exchange);
@@ -466,7 +467,7 @@ static void end_work(struct mt_exchange *exchange)
     pthread_mutex_unlock(&exchange->mutex);
 }
 
-/* The last of a stream has been said, while its job may still run: then it is told to end. */
+/* The last event has been appended. Where the job still runs, it is told to end. */
 static void end_stream(struct mt_exchange *exchange)
 {
     pthread_mutex_lock(&exchange->mutex);
@@ -512,7 +513,7 @@ static void finish_request(struct mt_exchange *exchange)
         request->reply.code = 200;
 }
 
-/* Has what was said sent; then the text threads go on. has_more: there may be more to say at once. */
+/* Pauses until the events have been sent. has_more: the handler may have more at once. */
 static void rest(struct mt_exchange *exchange, bool has_more)
 {
     struct mt_exchange_stream *stream = &exchange->stream;
@@ -526,8 +527,8 @@ static void rest(struct mt_exchange *exchange, bool has_more)
     pthread_mutex_unlock(&exchange->mutex);
 }
 
-/* All work that nobody waits for gets a quarter of the queue together, half of what one client may
- * have there, so that those who wait find room. A round that is larger runs when no other does. */
+/* Work whose client already has its reply gets a quarter of the queue altogether, half of what one
+ * client may have there, so that clients who wait find room. A larger round runs alone. */
 #define DETACHED_SHARE 4
 
 static bool take_share(struct mt_exchange *exchange)
@@ -544,7 +545,7 @@ static bool take_share(struct mt_exchange *exchange)
     return true;
 }
 
-/* As run_job; MT_OK also where the queue has no room yet for a request that was accepted. */
+/* Like run_job, but a request that was accepted waits where the queue has no room yet: MT_OK. */
 static enum mt_status run_detached_job(struct mt_exchange *exchange, struct mt_error *err)
 {
     enum mt_status status = MT_BUSY;
@@ -584,7 +585,7 @@ static void run_sentences(struct mt_exchange *exchange)
     respond(exchange);
 }
 
-/* With the round's model. False: it has ended at once, because nothing had to be decoded. */
+/* Runs a round whose model is loaded. Returns false where there was nothing to decode. */
 static bool run_round(struct mt_exchange *exchange)
 {
     struct mt_request *request = &exchange->request;
@@ -611,7 +612,7 @@ static void load_model(struct mt_exchange *exchange, struct mt_served_model *ser
     respond(exchange);
 }
 
-/* The reply leaves while the work goes on. */
+/* Sends the reply while the work goes on. */
 static enum mt_status answer(struct mt_exchange *exchange, struct mt_error *err)
 {
     enum mt_status status = mt_exchange_answer(exchange, err);
@@ -658,7 +659,7 @@ static void next_round(struct mt_exchange *exchange)
     } while (!run_round(exchange));
 }
 
-/* Whether the request should not begin what it waited for; the reply says why, then. */
+/* Returns whether the request has waited in vain and must not begin; the reply then says why. */
 static bool is_too_late(struct mt_exchange *exchange)
 {
     if (why_stopped(exchange) != MT_GO_ON)
@@ -682,7 +683,7 @@ static void end_loading(struct mt_exchange *exchange)
     respond(exchange);
 }
 
-/* There may be room now. */
+/* Tries a round again for which the queue had no room. */
 static void retry(struct mt_exchange *exchange)
 {
     if (is_too_late(exchange))
@@ -691,7 +692,7 @@ static void retry(struct mt_exchange *exchange)
         run_sentences(exchange);
 }
 
-/* While sentences are decoded. */
+/* Makes events of what has been decoded so far. */
 static void collect(struct mt_exchange *exchange)
 {
     struct mt_error err;
@@ -704,8 +705,8 @@ static void collect(struct mt_exchange *exchange)
         rest(exchange, has_more);
 }
 
-/* What has been decoded is put together even where the server ends, but not for nobody. What is
- * certain is said of a streamed reply before another round begins. */
+/* What has been decoded becomes a reply even where the server ends, but not where the client has
+ * left. A streamed reply gets what is certain before another round begins. */
 static void end_job(struct mt_exchange *exchange)
 {
     struct mt_error err;
@@ -728,7 +729,7 @@ static void end_job(struct mt_exchange *exchange)
     respond(exchange);
 }
 
-/* The handler's work, but for rounds. */
+/* Does all of a handler's work that chooses no model. */
 static void do_without_model(struct mt_exchange *exchange)
 {
     struct mt_request *request = &exchange->request;
@@ -755,7 +756,7 @@ void mt_exchange_do_at_once(struct mt_exchange *exchange)
         do_without_model(exchange);
 }
 
-/* A long one may have waited while the queue became full. */
+/* While a long request waited for its text thread, the queue may have become full. */
 static void begin_request(struct mt_exchange *exchange)
 {
     bool is_refused = is_too_late(exchange) ||
@@ -771,7 +772,7 @@ static void begin_request(struct mt_exchange *exchange)
     respond(exchange);
 }
 
-/* By a worker that has nothing else to do: that saves waking one thread to wake another. */
+/* Run by an idle worker, which saves waking one thread that would wake another. */
 static void run_begin(void *exchange)
 {
     begin_request(exchange);
