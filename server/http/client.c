@@ -96,7 +96,7 @@ bool mt_proxies_have(const struct mt_proxies *proxies, const struct mt_address *
     return false;
 }
 
-/* Reads the length of a network's prefix: digits alone, at most max_bits. */
+/* Reads the length of a network's prefix, which is digits alone and at most max_bits. */
 static bool parse_bits(const char *text, size_t length, unsigned max_bits, unsigned *out)
 {
     unsigned n = 0;
@@ -149,7 +149,7 @@ enum mt_status mt_proxies_parse(const char *list, const char *name, struct mt_pr
 
 /* ---- X-Forwarded-For ---- */
 
-/* An element, as proxies write them: "1.2.3.4", "1.2.3.4:5678", "2001:db8::1",
+/* Parses one element as proxies write them: "1.2.3.4", "1.2.3.4:5678", "2001:db8::1",
  * "[2001:db8::1]:80". */
 static bool parse_hop(const char *text, size_t length, struct mt_address *out)
 {
@@ -162,7 +162,8 @@ static bool parse_hop(const char *text, size_t length, struct mt_address *out)
     return mt_address_parse(text, has_port ? (size_t)(colon - text) : length, out);
 }
 
-/* Walks one header from its end. False: the walk is over, because *client is the client. */
+/* Walks through one header from its end. Returns false where the walk ends, because *client is the
+ * client. */
 static bool walk_back(const struct mt_proxies *proxies, const char *value, size_t length,
                       struct mt_address *client)
 {

@@ -14,35 +14,35 @@
 
 #include <linux/sockios.h>
 
-/* Deadlines are looked at so often, and so may be noticed this late. */
+/* How often deadlines are checked, and so how late one may be noticed. */
 #define TICK_MS 100
 #define MAX_EVENTS 64
 #define FRESH_GRACE_MS 1000
-/* A client that asks again and again does so within a round trip: its next request may be on its
- * way, and would be lost. */
+/* A connection that had a reply less than this long ago is not closed for idleness: a client that
+ * asks again and again does so within a round trip, and its next request may be on its way. */
 #define IDLE_GRACE_MS 100
 /* How long an incomplete request may stand still after its client has finished sending. */
 #define LOST_END_MS 200
 /* A power of two. */
 #define CLIENT_HASHES 4096
-/* One slot per possible connection. Events carry slot and generation, because one that is already
- * on its way when its connection goes must not meet the next connection in that slot. Generation 0
- * is that of the descriptors of mt_connections_listen. */
+/* There is one slot per possible connection. Events carry slot and generation, because an event
+ * that is on its way when its connection ends must not be taken for one of the next connection in
+ * that slot. Descriptors of mt_connections_listen have generation 0. */
 struct mt_connection {
     int fd; /* -1: the slot is free */
     struct mt_connections *owner;
     uint32_t index, generation;
     enum mt_phase phase;
-    int64_t since_ns; /* of the phase */
+    int64_t since_ns; /* when the phase began */
     struct mt_address address;
     void *work, *sleeper;
     enum mt_over_limit over_limit;
-    uint64_t number; /* of all that came */
+    uint64_t number; /* how many connections came before this one */
     bool is_counted; /* it counts among its client's connections */
     bool is_shut, is_watched;
     bool has_ended; /* the client sends no more */
     bool is_gone;   /* the client does not read either */
-    bool is_asked;  /* during this work, whether it is still there */
+    bool is_asked;  /* during this work it was asked whether the client is still there */
     struct mt_connection *next_free;
 };
 
@@ -52,12 +52,12 @@ struct mt_connections {
     int64_t next_tick_ns;
     size_t n_slots, n_used; /* slots from n_used on were never used */
     struct mt_connection *free_slots;
-    size_t n_staying[MT_N_OVER_LIMIT]; /* neither shut nor removed */
-    /* Connections of all clients with this hash: while the sum is below a client's limit, each of
-     * them is. */
+    size_t n_staying[MT_N_OVER_LIMIT]; /* those neither shut nor removed */
+    /* How many connections there are of clients with each hash. While this sum is below a client's
+     * limit, so is each of those clients. */
     uint32_t n_by_hash[CLIENT_HASHES];
     bool refuses_sleep, wants_room;
-    /* Read by others. */
+    /* Other threads read these. */
     atomic_size_t n_open, n_active;
     atomic_uint_least64_t n_came, n_timed_out, n_left, n_evicted, n_refused_of_client;
     struct mt_connection slots[];
@@ -72,7 +72,7 @@ static bool is_active(enum mt_phase phase)
 
 static uint32_t *count_by_hash(struct mt_connections *connections, uint64_t client)
 {
-    /* Fibonacci hashing: clients are addresses, whose last bits may all be the same. */
+    /* Fibonacci hashing, because clients are addresses, whose last bits may all be the same. */
     uint64_t hash = client * UINT64_C(0x9E3779B97F4A7C15);
     return &connections->n_by_hash[(hash >> 32) % CLIENT_HASHES];
 }
@@ -111,7 +111,7 @@ static void count_in(struct mt_connections *connections, struct mt_connection *c
     ++*count_by_hash(connections, mt_address_client(&connection->address));
 }
 
-/* It does not stay. */
+/* The connection no longer counts as one that stays. */
 static void count_out(struct mt_connections *connections, struct mt_connection *connection)
 {
     if (connection->is_counted)
@@ -140,8 +140,8 @@ static void set_phase(struct mt_connections *connections, struct mt_connection *
     connection->since_ns = mt_now_ns();
 }
 
-/* From add to remove, and edge-triggered: level-triggered, a FIN would be reported without end.
- * Errors and resets are always reported. */
+/* Watches the connection from add to remove. The watch is edge-triggered, because a level-triggered
+ * one would report a FIN without end. Errors and resets are always reported. */
 static void observe(struct mt_connections *connections, struct mt_connection *connection,
                     uint32_t events)
 {
@@ -150,20 +150,20 @@ static void observe(struct mt_connections *connections, struct mt_connection *co
         .data.u64 = (uint64_t)connection->generation << 32 | connection->index,
     };
     int operation = connection->is_watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-    /* Without memory for it a client that leaves is noticed when its reply is sent. */
+    /* Without memory for the watch, a client that leaves is noticed when its reply is sent. */
     connection->is_watched =
         epoll_ctl(connections->epoll_fd, operation, connection->fd, &event) == 0;
 }
 
-/* Only where nothing is on its way: a part of the probe would spoil the stream, and bytes on their
- * way find out by themselves whether the client is there. */
+/* Sends a probe, but only where no bytes are on their way to the client: a part of the probe would
+ * corrupt the stream, and those bytes show by themselves whether the client is there. */
 static void probe(struct mt_connection *connection)
 {
     static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
     int n_unsent = 0;
     if (ioctl(connection->fd, SIOCOUTQ, &n_unsent) != 0 || n_unsent != 0)
         return;
-    /* If this fails the socket reports an error, which is what we wait for. */
+    /* If this fails, the socket reports an error, which is what is waited for. */
     ssize_t ignored =
         send(connection->fd, interim, sizeof interim - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     (void)ignored;
@@ -188,7 +188,7 @@ static void ask(struct mt_connections *connections, struct mt_connection *connec
     connection->is_asked = answer != MT_ASK_AGAIN;
 }
 
-/* Called where a connection's work is watched. */
+/* Finds out whether the client has left. For connections whose work is watched. */
 static void see_whether_it_left(struct mt_connections *connections,
                                 struct mt_connection *connection)
 {
@@ -217,15 +217,15 @@ static void handle_event(struct mt_connections *connections, const struct epoll_
     see_whether_it_left(connections, connection);
 }
 
-/* One with bytes waiting is about to become a request. */
+/* Whether bytes have arrived that are not read yet: a request is about to begin. */
 static bool has_input(const struct mt_connection *connection)
 {
     int n_bytes = 0;
     return ioctl(connection->fd, FIONREAD, &n_bytes) == 0 && n_bytes > 0;
 }
 
-/* A client that has sent in time does not pay for an HTTP thread that is late. It may go on sending
- * for ever, so its time is doubled, not endless. */
+/* A client that has sent in time must not suffer from an HTTP thread that is late, so its time is
+ * doubled. It is not unlimited, because a client may go on sending for ever. */
 static bool has_taken_too_long(const struct mt_connections *connections,
                                const struct mt_connection *connection, int64_t age_ns)
 {
@@ -238,9 +238,9 @@ static bool has_taken_too_long(const struct mt_connections *connections,
 }
 
 /* libmicrohttpd (0.9.75, 1.0.1) takes a short read for the last one, and so misses the end of a
- * stream that came together with the last bytes: the edge that would report it is gone. Until a
- * deadline it would wait for the rest of a request whose client has left, or for another request of
- * one that waits for the connection's end. */
+ * stream that came together with the last bytes, because the edge that would report it has passed.
+ * It would wait until a deadline for the rest of a request whose client has left, or for another
+ * request where the client waits for the connection's end. */
 static bool has_lost_end(const struct mt_connection *connection, int64_t age_ns)
 {
     bool is_awaited = connection->phase <= MT_PHASE_BODY || connection->phase == MT_PHASE_IDLE;
@@ -297,7 +297,7 @@ unsigned mt_connections_wait(struct mt_connections *connections, int timeout_ms)
             else
                 handle_event(connections, &events[i]);
         }
-        timeout_ms = 0; /* read all: a client that comes again has left before */
+        timeout_ms = 0; /* read all events: a client that comes again has left before */
     } while (n == MAX_EVENTS);
     if (has_ticks)
         tick(connections);
@@ -338,8 +338,8 @@ void mt_connections_destroy(struct mt_connections *connections)
     free(connections);
 }
 
-/* Whether the connection, of one client or (0) of any, takes a place and has no complete head of a
- * request, and may go if nothing speaks for it. */
+/* Whether the connection takes up a place, has no complete head of a request, and so may be closed
+ * if nothing else speaks against it. client: only this client's connections; 0: anybody's. */
 static bool may_go(const struct mt_connection *connection, uint64_t client)
 {
     if (connection->fd < 0 || connection->is_shut || connection->over_limit != MT_OVER_NO_LIMIT ||
@@ -349,8 +349,8 @@ static bool may_go(const struct mt_connection *connection, uint64_t client)
            (connection->is_counted && mt_address_client(&connection->address) == client);
 }
 
-/* Whether the connection has not had the time yet to say what it wants. One of a client that has
- * more connections than the newcomer's is not given as long. */
+/* Whether the connection has not yet had the time to send its request. A client that has more
+ * connections than the newcomer's client is given less time. */
 static bool is_young(const struct mt_connection *connection, bool is_of_more, int64_t now)
 {
     bool is_short = connection->phase == MT_PHASE_IDLE || is_of_more;
@@ -358,10 +358,10 @@ static bool is_young(const struct mt_connection *connection, bool is_of_more, in
            (is_short ? IDLE_GRACE_MS : FRESH_GRACE_MS) * INT64_C(1000000);
 }
 
-/* Finds the connection that has waited longest among those of the client that has most, so that a
- * client that takes all connections takes them from itself. While one of the newcomer's own
- * connections waits, none is taken from a client that has less than half as many, whether they are
- * old or young: a crowd comes within a moment. */
+/* Finds the connection that has waited longest among those of the client that has most: a client
+ * that takes up all connections loses its own. While a connection of the newcomer's own client
+ * waits, none is taken from a client that has less than half as many, however old: many clients may
+ * come within a moment. */
 static struct mt_connection *find_oldest(struct mt_connections *connections, uint64_t client,
                                          uint64_t newcomer)
 {
@@ -381,7 +381,8 @@ static struct mt_connection *find_oldest(struct mt_connections *connections, uin
         }
         bool is_older =
             !oldest || n > n_most || (n == n_most && connection->since_ns < oldest->since_ns);
-        if (!is_older || has_input(connection)) /* asked last: it is a system call */
+        if (!is_older ||
+            has_input(connection)) /* has_input is asked last, because it is a system call */
             continue;
         oldest = connection;
         n_most = n;
@@ -389,8 +390,8 @@ static struct mt_connection *find_oldest(struct mt_connections *connections, uin
     return own_waits && n_own > 2 * n_most ? NULL : oldest;
 }
 
-/* One whose client has left, which libmicrohttpd is about to see: clients that take a connection
- * for each request come again before it does. */
+/* Finds a connection whose client has left, although libmicrohttpd has not noticed yet: clients
+ * that make a connection for each request come again before it does. */
 static struct mt_connection *find_ended(struct mt_connections *connections, uint64_t client)
 {
     for (size_t i = 0; i < connections->n_used; i++) {
@@ -402,8 +403,9 @@ static struct mt_connection *find_ended(struct mt_connections *connections, uint
     return NULL;
 }
 
-/* Closes a connection, of one client or (0) of any, to make room for one of the newcomer's (0: of
- * whomever). False: none may go. */
+/* Closes a connection to make room for a new one. client: only this client's connections; 0:
+ * anybody's. newcomer: the new connection's client; 0: not known. Returns false where none may be
+ * closed. */
 static bool evict(struct mt_connections *connections, uint64_t client, uint64_t newcomer)
 {
     struct mt_connection *connection = find_oldest(connections, client, newcomer);
@@ -430,8 +432,8 @@ static struct mt_connection *take_slot(struct mt_connections *connections)
     return connection;
 }
 
-/* Whether it is one too many. One that is too many of its client goes before it costs anybody else
- * a place. */
+/* Whether the new connection is one too many. Where its own client has too many, one of that
+ * client's connections is closed before anybody else loses one. */
 static enum mt_over_limit find_place(struct mt_connections *connections, uint64_t client,
                                      bool counts)
 {
@@ -441,7 +443,7 @@ static enum mt_over_limit find_place(struct mt_connections *connections, uint64_
     return is_full && !evict(connections, 0, client) ? MT_OVER_LIMIT_OF_ALL : MT_OVER_NO_LIMIT;
 }
 
-/* Connections over the limit do no work, so the first one may go, whatever it is at. */
+/* Connections over the limit do no work, so the first one may be closed in any phase. */
 static void shut_first(struct mt_connections *connections, enum mt_over_limit over_limit)
 {
     struct mt_connection *first = NULL;

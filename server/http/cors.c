@@ -16,7 +16,8 @@ static bool equals(struct span span, const char *text)
     return span.length == strlen(text) && strncasecmp(span.bytes, text, span.length) == 0;
 }
 
-/* The list's next item, without blanks around it, and moves on; bytes is NULL at the end. */
+/* Returns the list's next item without blanks around it, and moves *list on; bytes is NULL at the
+ * end. */
 static struct span next_item(const char **list)
 {
     const char *at = *list + strspn(*list, " ");
@@ -35,7 +36,7 @@ static bool is_in_scheme(char c)
     return mt_ascii_is_letter_or_digit(c) || (c && strchr("+-.", c));
 }
 
-/* What follows "scheme://"; empty where that is not what it begins with. */
+/* Returns what follows "scheme://", or nothing where origin does not begin like that. */
 static struct span authority_of(struct span origin)
 {
     size_t n_scheme = 0;
@@ -48,7 +49,8 @@ static struct span authority_of(struct span origin)
     return (struct span){origin.bytes + n_scheme + 3, origin.length - n_scheme - 3};
 }
 
-/* Without port, the brackets of an IPv6 address, and the dot at the end of a full name. */
+/* Returns the name without port, the brackets of an IPv6 address, and the dot at the end of a full
+ * name. */
 static struct span name_of(struct span authority)
 {
     struct span name = authority;

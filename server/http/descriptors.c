@@ -9,12 +9,14 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* For everything but the clients' connections and the files of models: logs, epolls, listeners,
- * connections beyond the limit that are told so, and the same for the admin socket. */
+/* Descriptors for everything but the clients' connections and the files of models: logs, epolls,
+ * listeners, connections beyond the limit that are being refused, and the same for the admin
+ * socket. */
 #define OTHER_DESCRIPTORS (64 + MT_ADMIN_CONNECTIONS + 2 * MT_CONNECTIONS_OVER_LIMIT)
 
-/* Each mapped file of a model keeps a descriptor. Of a small limit the connections that we choose
- * leave them a quarter: with 1024 these are 204 files, where most models are one. */
+/* Each mapped file of a model keeps a descriptor open. Where the daemon chooses how many
+ * connections there may be, it leaves a quarter of the limit to these files: of 1024 this is 204
+ * files, and most models are one file. */
 static rlim_t room_for_connections(rlim_t limit)
 {
     return limit > OTHER_DESCRIPTORS ? (limit - OTHER_DESCRIPTORS) / 4 * 3 : 0;

@@ -1,5 +1,5 @@
 /*
- * Open files: the limit that the system sets (ulimit -n), and what the daemon needs of it.
+ * Open files: the system's limit on them (ulimit -n), and how many of them the daemon needs.
  *
  * Thread-safety: one thread at a time.
  */
@@ -12,17 +12,16 @@
 
 struct mt_settings;
 
-/* What max_connections is where the settings leave it to us and the
- * limit on open files allows it. */
+/* The daemon's choice of max_connections, where the limit on open files allows it. */
 #define MT_USUAL_CONNECTIONS 1024
 
-/* Chooses max_connections where the settings leave it to us (0): MT_USUAL_CONNECTIONS, or, where
- * the hard limit has no room for so many beside the files of models, fewer, but at least 1. Returns
- * the hard limit that MT_USUAL_CONNECTIONS would take where they became fewer, else 0. */
+/* Chooses max_connections where the setting is 0: MT_USUAL_CONNECTIONS or, where the hard limit has
+ * no room for so many beside the files of models, fewer, but at least 1. Where it chose fewer, it
+ * returns the hard limit that MT_USUAL_CONNECTIONS would need, else 0. */
 size_t mt_descriptors_choose(struct mt_settings *settings);
 
 /* Raises the soft limit to what so many connections and the files of models need, as far as the
- * hard limit goes. MT_LIMIT: that has no room for the connections. */
+ * hard limit allows. MT_LIMIT where that has no room for the connections. */
 MT_MUST_CHECK enum mt_status mt_descriptors_reserve(size_t max_connections, struct mt_error *err);
 
 #endif

@@ -16,11 +16,11 @@
 
 #define MT_EVENTS_TYPE "text/event-stream"
 
-/* What is appended between begin and end is the event's data. name may be NULL. */
+/* Text appended between begin and end is the event's data. name may be NULL. */
 void mt_event_begin(struct mt_text *out, const char *name);
 void mt_event_end(struct mt_text *out);
 
-/* Something that readers skip. */
+/* Appends a comment, which readers skip. */
 void mt_event_comment(struct mt_text *out);
 
 #endif

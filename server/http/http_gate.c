@@ -26,7 +26,8 @@ static bool is_token(const char *bytes, size_t length)
     return length > 0;
 }
 
-/* RFC 9110, 5.5: no controls but the tab. Bytes above 0x7F are allowed, and mean nothing. */
+/* RFC 9110, 5.5: no control characters but the tab. Bytes above 0x7F are allowed and have no
+ * meaning. */
 static bool is_field_value(const char *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -67,7 +68,7 @@ static void check_request_line(const struct mt_gate_head *head, struct mt_gate_r
         refuse(out, 505, true, "this HTTP version is not supported: use HTTP/1.1");
 }
 
-/* RFC 9112, 3.2.2: a target may name the server, too. What follows that name. */
+/* A target may begin with scheme and server (RFC 9112, 3.2.2). Returns the rest, the path. */
 static const char *skip_authority(const char *target, struct mt_gate_result *out)
 {
     size_t n_scheme = strncasecmp(target, "http://", 7) == 0    ? 7
@@ -139,16 +140,16 @@ static bool is_filled_with(const char *begin, const char *end, char c)
     return true;
 }
 
-/* Whether next follows a line that ends at end, where a NUL is: one that stands for LF, or two for
- * CR LF. NUL LF cannot be told from the latter. */
+/* Whether next is where the line behind end begins. A NUL at end stands for LF, two NULs stand for
+ * CR LF; NUL LF looks the same as the latter. */
 static bool is_next_line(const char *end, const char *next)
 {
     return next == end + 1 || (next == end + 2 && end[1] == '\0');
 }
 
-/* Whether the pieces of the head adjoin, but for the blanks that may be between them. Where they
- * do not, the next party may have read another request than we: libmicrohttpd took a NUL for the
- * end of a piece, or of the head, or moved a name that a folded line went on. */
+/* Whether the parts of the head adjoin, except for blanks that may be between them. Where they do
+ * not, the next party may have read another request than we did: libmicrohttpd took a NUL for the
+ * end of a part or of the head, or moved a name that a folded line continued. */
 static bool is_gapless(const struct mt_gate_head *head)
 {
     const char *end = head->method + strlen(head->method);
@@ -191,7 +192,8 @@ static bool parse_length(const struct mt_gate_header *header, uint64_t *out)
     return header->value_length > 0;
 }
 
-/* How long the body is: where smuggling lives. RFC 9112, 6.3. */
+/* Checks how long the body is (RFC 9112, 6.3). Request smuggling makes two parties disagree on
+ * that. */
 static void check_framing(const struct mt_gate_head *head, struct mt_gate_result *out)
 {
     const struct mt_gate_header *encoding = mt_gate_find(head, "Transfer-Encoding");
@@ -219,8 +221,9 @@ static void check_body(const struct mt_gate_head *head, struct mt_gate_result *o
 {
     bool needs_length = strcmp(head->method, "POST") == 0 || strcmp(head->method, "PUT") == 0 ||
                         strcmp(head->method, "PATCH") == 0;
-    /* A request without a length has no body (RFC 9112, 6.3). Who puts all fields into the query
-     * means that; who does not has mostly forgotten the length, and is told. */
+    /* A request without a length has no body (RFC 9112, 6.3). A client that puts all fields into
+     * the query string means that; other clients have mostly forgotten the length, so they are
+     * told. */
     if (needs_length && out->query[0] == '\0' && !out->has_length && !out->is_chunked)
         refuse(out, 411, false, "Content-Length is missing");
     const struct mt_gate_header *coding = mt_gate_find(head, "Content-Encoding");

@@ -1,7 +1,8 @@
 /*
  * The gate: what a request head must look like before anything else is done with it. libmicrohttpd
- * accepts heads that RFC 9112 calls invalid, among them those with which one party sees one request
- * and the next party two (request smuggling); they end here, with the connection.
+ * accepts heads that RFC 9112 calls invalid, among them those in which one party sees one request
+ * and the next party two (request smuggling). Such requests are refused here, and the connection
+ * ends.
  *
  * Pure functions over what was received. Thread-safety: safe.
  */
@@ -17,7 +18,7 @@
 #define MT_MAX_HEADER_BYTES (16 * 1024)
 #define MT_MAX_HEADERS 100
 
-/* Messages of refusals that are made elsewhere, too. */
+/* Messages of refusals that other files make, too. */
 #define MT_GATE_NO_LENGTH "malformed request: Content-Length must be one number"
 #define MT_GATE_LONG_BODY "the request body is longer than this server accepts"
 #define MT_GATE_LONG_HEADERS "the request headers are longer than 16384 bytes or more than 100"
@@ -34,23 +35,24 @@ struct mt_gate_head {
     const struct mt_gate_header *headers;
     size_t n_headers;
     uint64_t max_body_bytes;
-    /* Where it was received: all of the above but the target is in there, in place, and a NUL was
-     * put over what ended it. NULL: that is not so, and what lies between is not looked at. */
+    /* Where the target was received, or NULL. Where it is not NULL, all strings above but target
+     * are still in the receive buffer, each ended by a NUL in place of the byte behind it, and the
+     * gate also checks the bytes between them. */
     const char *target_place;
     const char *end; /* behind the empty line */
 };
 
-/* What the gate found out; pointers are into the head, or to static text. */
+/* What the gate found out. Pointers are into the head, or to static text. */
 struct mt_gate_result {
-    unsigned code;       /* 0: let in; else the HTTP code */
-    const char *message; /* static; of a refusal */
+    unsigned code;       /* 0: the request is let in; else the HTTP code of the refusal */
+    const char *message; /* of a refusal; static */
     bool must_close;     /* the connection cannot be trusted or used any further */
     const char *path;
     size_t path_length;
     const char *query; /* behind '?'; "" where there is none */
-    const char *host;  /* whom the request is for, "localhost:5000": the target's, or Host's */
+    const char *host; /* the server that is asked, "localhost:5000": from the target or from Host */
     size_t host_length;
-    bool has_body; /* a Content-Length above 0, or chunked */
+    bool has_body; /* Content-Length is above 0, or the body is chunked */
     bool is_chunked, has_length;
     uint64_t content_length;
     bool expects_continue;
@@ -76,7 +78,7 @@ struct mt_gate_result {
  */
 void mt_gate_check(const struct mt_gate_head *head, struct mt_gate_result *out);
 
-/* A field of a request head by name, without regard to case; NULL where there is none. */
+/* Finds a field of a request head by name, without regard to case; NULL where there is none. */
 const struct mt_gate_header *mt_gate_find(const struct mt_gate_head *head, const char *name);
 
 #endif

@@ -5,9 +5,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* No entry; the first one is left out. Zeroed memory, untouched, is an empty table. */
+/* "No entry": the first entry is not used, so that zeroed memory is an empty table. */
 #define NONE 0
-/* Levels are sums of fractions; whole requests are far apart from this. */
+/* Levels are sums of fractions, which have rounding errors; two numbers of whole requests differ by
+ * far more than this. */
 #define ROUNDING 1e-6
 
 static const double period_seconds[MT_N_RATES] = {
@@ -19,12 +20,12 @@ struct entry {
     uint64_t client;
     int64_t updated_ns, ban_end_ns;
     double levels[MT_N_RATES];
-    uint32_t newer, older;   /* in the order of use */
-    uint32_t next_in_bucket; /* or in nothing */
+    uint32_t newer, older;   /* neighbours in the order of use */
+    uint32_t next_in_bucket; /* in the bucket, or in the list of unused entries */
 };
 
 struct mt_limiter {
-    pthread_mutex_t mutex; /* guards all of it */
+    pthread_mutex_t mutex; /* guards all members */
     struct entry *entries; /* [1, max_entries]; those beyond n_entries were never used */
     uint32_t n_entries, max_entries;
     uint32_t *buckets; /* [n_buckets], a power of two */
@@ -72,7 +73,7 @@ void mt_limiter_destroy(struct mt_limiter *limiter)
 
 static uint32_t *bucket_of(struct mt_limiter *limiter, uint64_t client)
 {
-    /* Fibonacci hashing: clients may be small numbers. */
+    /* Fibonacci hashing, because clients may be small numbers. */
     uint64_t hash = client * UINT64_C(0x9E3779B97F4A7C15);
     return &limiter->buckets[(hash >> 32) & (limiter->n_buckets - 1)];
 }
@@ -118,7 +119,7 @@ static struct entry *find(struct mt_limiter *limiter, uint64_t client)
     return index != NONE ? &limiter->entries[index] : NULL;
 }
 
-/* A place for a client that is not there. */
+/* Takes an entry for a client that has none. */
 static uint32_t take_place(struct mt_limiter *limiter)
 {
     if (limiter->n_entries < limiter->max_entries)

@@ -19,7 +19,7 @@ static int open_socket(const struct addrinfo *address)
     int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -1;
-    /* A restart must not wait until the last connections' TIME_WAIT is over. */
+    /* Without this a restart would wait until the TIME_WAIT of the last connections is over. */
     int on = 1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, SOMAXCONN) == 0)
@@ -101,7 +101,7 @@ enum mt_status mt_listen_unix_check(const char *path, struct mt_error *err)
     return MT_OK;
 }
 
-/* Whether the socket is a leftover: nobody answers there. */
+/* Removes a socket file where nobody answers: a former process left it behind. */
 static enum mt_status remove_leftover(const struct sockaddr_un *address, struct mt_error *err)
 {
     struct stat st;
@@ -121,7 +121,7 @@ static enum mt_status remove_leftover(const struct sockaddr_un *address, struct 
     return MT_OK;
 }
 
-/* The file gets the socket's own mode: there is no moment in which others could connect. */
+/* The file gets the mode of the socket, so that others cannot connect at any moment. */
 static bool bind_private(int fd, const struct sockaddr_un *address)
 {
     return fchmod(fd, S_IRUSR | S_IWUSR) == 0 &&

@@ -24,13 +24,15 @@ static void skip_blanks(struct cursor *text)
         text->at++;
 }
 
-/* What browsers leave unquoted is more than a token: all but what ends a parameter. */
+/* Browsers leave more than tokens unquoted, so only the characters end a value that end a
+ * parameter. */
 static bool ends_value(char c)
 {
     return c == ';' || c == ' ' || c == '\t';
 }
 
-/* A backslash escapes a quote or itself; before anything else it is one, as in "C:\file". */
+/* A backslash escapes a quote or another backslash; before other characters it stands for itself,
+ * as in "C:\file". */
 static bool read_quoted(struct cursor *text, char *out, size_t room)
 {
     size_t n = 0;
@@ -59,8 +61,8 @@ static bool read_bare(struct cursor *text, char *out, size_t room)
     return n > 0;
 }
 
-/* One "; name=value" of text. False at its end and where it is malformed; then text is not at its
- * end. */
+/* Reads one "; name=value" of text. Returns false at the end of text, and where text is malformed;
+ * text is not at its end then. */
 static bool read_parameter(struct cursor *text, struct cursor *name, char *value, size_t room)
 {
     skip_blanks(text);
@@ -80,7 +82,7 @@ static bool read_parameter(struct cursor *text, struct cursor *name, char *value
     skip_blanks(text);
     if (is_read && (text->at == text->end || *text->at == ';'))
         return true;
-    text->at = equals; /* anywhere but at the end */
+    text->at = equals; /* anywhere but at the end: text is malformed */
     return false;
 }
 
@@ -90,7 +92,7 @@ static bool is_name(const struct cursor *text, const char *name)
     return length == strlen(name) && strncasecmp(text->at, name, length) == 0;
 }
 
-/* The first word of a header's value; text goes on at its parameters. */
+/* Returns the first word of a header's value, and moves text on to its parameters. */
 static struct cursor read_word(struct cursor *text)
 {
     skip_blanks(text);
@@ -103,7 +105,7 @@ static struct cursor read_word(struct cursor *text)
 
 /* ---- the boundary ---- */
 
-/* RFC 2046's bchars; a blank must not be the last. */
+/* RFC 2046's bchars; the last one must not be a blank. */
 static bool is_boundary(const char *text)
 {
     size_t length = strspn(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -143,7 +145,7 @@ static bool is_clean(const char *text)
     return mt_utf8_valid_prefix(text, strlen(text)) == strlen(text);
 }
 
-/* RFC 8187: UTF-8'language'percent-encoded, in place. */
+/* Decodes RFC 8187's UTF-8'language'percent-encoded in place. */
 static bool decode_extended(char *text)
 {
     const char *from = strchr(text, '\'');
@@ -200,7 +202,7 @@ static enum mt_status read_header(const struct mt_multipart *reader, struct curs
     const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
     if (!colon || colon == line.at)
         return malformed(reader, "a part's header without a name and ':'", err);
-    if (memchr(line.at, '\0', (size_t)(line.end - line.at))) /* would end a name */
+    if (memchr(line.at, '\0', (size_t)(line.end - line.at))) /* a NUL would end a name early */
         return malformed(reader, "a part's header with a NUL byte", err);
     const struct cursor name = {.at = line.at, .end = colon};
     struct cursor value = {.at = colon + 1, .end = line.end};
@@ -227,7 +229,8 @@ static enum mt_status read_header(const struct mt_multipart *reader, struct curs
     return MT_OK;
 }
 
-/* The next line of the headers, without its end; NULL at where there is none within the limit. */
+/* Returns the next line of the headers, without its end; its at is NULL where none ends within the
+ * limit. */
 static struct cursor read_line(struct mt_multipart *reader, size_t limit)
 {
     const char *at = reader->bytes + reader->at;
@@ -261,7 +264,7 @@ static enum mt_status read_headers(struct mt_multipart *reader, struct mt_part *
 
 /* ---- framing ---- */
 
-/* Behind a boundary: "--" at the last, else the end of the line. */
+/* Behind the last boundary stands "--", behind the others the end of the line. */
 static enum mt_status end_delimiter(struct mt_multipart *reader, struct mt_error *err)
 {
     const char *bytes = reader->bytes;
@@ -282,7 +285,7 @@ static enum mt_status end_delimiter(struct mt_multipart *reader, struct mt_error
     return MT_OK;
 }
 
-/* The first boundary needs no line end before it, but may have one. */
+/* The first boundary need not have a line end before it, but may. */
 static enum mt_status read_first_delimiter(struct mt_multipart *reader, struct mt_error *err)
 {
     size_t n = reader->delimiter_length;
@@ -307,7 +310,7 @@ enum mt_status mt_multipart_next(struct mt_multipart *reader, struct mt_part *ou
     status = read_headers(reader, out, err);
     if (status)
         return status;
-    /* The blank line may be the line end before the boundary too: a part without a body. */
+    /* In a part without a body the blank line may also be the line end before the boundary. */
     const char *search = reader->bytes + reader->at - 2;
     const char *end = memmem(search, reader->length - reader->at + 2, reader->delimiter,
                              reader->delimiter_length);

@@ -78,7 +78,7 @@ static enum mt_status unescape(const char *from, size_t length, char *to, size_t
     return MT_OK;
 }
 
-/* CR LF and CR become LF, and one LF at the end goes. */
+/* CR LF and CR become LF, and one LF at the end is removed. */
 static void normalise_line_ends(char *text)
 {
     size_t n = 0;
@@ -92,7 +92,7 @@ static void normalise_line_ends(char *text)
     text[n] = '\0';
 }
 
-/* Behind those of that name that there are already. value is changed. */
+/* Adds a value behind those of the same name. value is modified. */
 static enum mt_status add_value(struct cJSON *object, const char *name, char *value, bool is_form,
                                 struct mt_error *err)
 {
@@ -103,7 +103,7 @@ static enum mt_status add_value(struct cJSON *object, const char *name, char *va
     return MT_OK;
 }
 
-/* One "name=value". scratch has room for length + 2 bytes. */
+/* Adds one "name=value". scratch has room for length + 2 bytes. */
 static enum mt_status add_field(struct cJSON *object, const char *field, size_t length,
                                 bool is_form, char *scratch, struct mt_error *err)
 {
@@ -154,7 +154,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* From that field on; NULL: there is none. */
+/* Checks the fields from first on (NULL: none) for names that may not repeat. */
 static enum mt_status check_repeated(const struct cJSON *first, struct mt_error *err)
 {
     size_t n = 0;
@@ -175,13 +175,13 @@ static enum mt_status check_repeated(const struct cJSON *first, struct mt_error 
     return status;
 }
 
-/* What is being read of one encoding. */
+/* The state while one encoding is read. */
 struct reading {
     char *scratch;
-    const struct cJSON *former; /* the last field of those before; NULL: there is none */
+    const struct cJSON *former; /* the last field that was there before, or NULL */
 };
 
-/* Makes params ready to be added to, with a scratch of n_scratch bytes. */
+/* Prepares params for more fields, with a scratch of n_scratch bytes. */
 static enum mt_status begin_text(struct mt_params *params, size_t n_scratch, struct reading *out,
                                  struct mt_error *err)
 {
@@ -189,7 +189,7 @@ static enum mt_status begin_text(struct mt_params *params, size_t n_scratch, str
         params->object = cJSON_CreateObject();
     params->is_text = true;
     const struct cJSON *first = params->object ? params->object->child : NULL;
-    out->former = first ? first->prev : NULL; /* cJSON's first knows the last */
+    out->former = first ? first->prev : NULL; /* cJSON's first item points to the last */
     out->scratch = malloc(n_scratch);
     return !params->object || !out->scratch ? mt_fail_memory(err, n_scratch, "form") : MT_OK;
 }
@@ -308,7 +308,7 @@ const struct cJSON *mt_params_next(const struct cJSON *value)
     return next;
 }
 
-/* The text of a field in a textual encoding; NULL where it is absent or empty. */
+/* Returns the text of a field in a textual encoding; NULL where it is absent or empty. */
 static const char *field_text(const struct mt_params *params, const char *name)
 {
     const struct cJSON *value = mt_params_get(params, name);

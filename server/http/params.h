@@ -1,7 +1,7 @@
 /*
  * The fields of a request, whatever encoding they came in: a JSON object, a urlencoded or multipart
- * form or the query string. All end up as one JSON object; in the textual encodings every value is
- * a string, and numbers and booleans are read out of it. Files stand beside it.
+ * form, or the query string. All of them become one JSON object. In the textual encodings every
+ * value is a string, from which numbers and booleans are parsed. Files are kept beside the object.
  *
  * Thread-safety: one thread at a time.
  */
@@ -14,10 +14,10 @@ struct cJSON;
 
 /* A part of a multipart form with a file name. */
 struct mt_params_file {
-    char *name;         /* of the field */
-    char *file_name;    /* UTF-8, perhaps ""; the client's word: not to be trusted as a path */
+    char *name;         /* the field's name */
+    char *file_name;    /* UTF-8, may be ""; the client's choice: not to be trusted as a path */
     char *content_type; /* "" where the client did not say */
-    const char *bytes;  /* in the request's body, and valid as long as that is; any bytes */
+    const char *bytes;  /* any bytes; a view into the request's body, valid as long as that */
     size_t length;
 };
 
@@ -28,62 +28,64 @@ struct mt_params {
     size_t n_files;
 };
 
-/* Most fields of a form or query string, most values of JSON, and most files of a form. There is room
- * for as many texts as max_batch_texts may be, and in JSON for a source and a target of each; the
- * body's length is what limits them sooner. */
+/* Most fields of a form or query string, most values of JSON, and most files of a form. They allow
+ * for as many texts as max_batch_texts may be, and in JSON for a source and a target of each;
+ * usually the limit of the body's length is reached first. */
 #define MT_MAX_FORM_FIELDS (65536 + 256)
 #define MT_MAX_JSON_VALUES (4 * 65536)
 #define MT_MAX_FORM_FILES 16
 
-/* A decimal number ("0.5", "2e3"), whatever the process' locale; false for anything else,
- * infinities included. */
+/* Parses a decimal number ("0.5", "2e3"), whatever the process' locale. Returns false for anything
+ * else, infinities included. */
 bool mt_parse_number(const char *text, double *out);
 
-/* Takes zeroed or already finished params. */
+/* params are zeroed, or may be finished already. */
 void mt_params_finish(struct mt_params *params);
 
-/* A JSON document whose top must be an object. MT_FORMAT. */
+/* Parses a JSON document, whose top must be an object. MT_FORMAT. */
 MT_MUST_CHECK enum mt_status mt_params_parse_json(struct mt_params *params, const char *bytes,
                                                   size_t length, struct mt_error *err);
 
 /*
- * The textual encodings add to what params hold already, and the first of a name counts: what a
- * query string says goes before the body. Within one of them a name that comes twice is MT_FORMAT,
- * as in JSON; but some are lists (mt_field_may_repeat), and mt_params_next finds the others. Line
- * ends of values become LF with is_form, and one at the end is dropped, as browsers and
- * LibreTranslate do. A failure leaves no params.
+ * The textual encodings add to the fields that params already has, and the first of several with
+ * one name counts: those of a query string go before those of the body. Within one encoding a name
+ * that comes twice is MT_FORMAT, as in JSON, except for fields that are lists
+ * (mt_field_may_repeat), whose other values mt_params_next finds. With is_form, line ends of values
+ * become LF and one at the end is dropped, as browsers and LibreTranslate do. After a failure
+ * params are empty.
  */
 
-/* application/x-www-form-urlencoded, which a query string is too. MT_FORMAT for malformed escapes
- * or UTF-8, too; MT_LIMIT for too many fields. */
+/* Parses application/x-www-form-urlencoded or a query string, which is written the same way.
+ * MT_FORMAT also for malformed escapes or UTF-8; MT_LIMIT for too many fields. */
 MT_MUST_CHECK enum mt_status mt_params_parse_form(struct mt_params *params, const char *bytes,
                                                   size_t length, bool is_form,
                                                   struct mt_error *err);
 
-/* multipart/form-data; always as a form. Files are views into bytes. content_type is the request's
- * header, with the boundary. Errors as those of multipart.h, and as above. */
+/* Parses multipart/form-data, always with is_form. Files are views into bytes. content_type is the
+ * request's header, with the boundary. Errors are those of multipart.h, and those above. */
 MT_MUST_CHECK enum mt_status mt_params_parse_multipart(struct mt_params *params,
                                                        const char *content_type, const char *bytes,
                                                        size_t length, struct mt_error *err);
 
-/* The first file of that field, or NULL. Borrowed; its bytes are there in begin, finish and
- * release of a handler. */
+/* Returns the first file of that field, or NULL. It is borrowed; its bytes are valid in begin,
+ * finish and release of a handler. */
 const struct mt_params_file *mt_params_file(const struct mt_params *params, const char *name);
 
-/* The value itself, or NULL where it is absent or null. Borrowed. */
+/* Returns the value itself, or NULL where it is absent or null. It is borrowed. */
 const struct cJSON *mt_params_get(const struct mt_params *params, const char *name);
 
-/* The next value of the same name, of those that a form repeats, or NULL. */
+/* Returns the next value with the same name, where a form repeats it, or NULL. */
 const struct cJSON *mt_params_next(const struct cJSON *value);
 
 /*
- * Typed access, as mt_json_get_* of base/json.h: absent or null leaves *out alone and is MT_OK;
- * another type or a value out of range is MT_INVALID with name, value and expectation. In textual
- * encodings "" is absent too, except for strings. found may be NULL.
+ * Typed access, like mt_json_get_* of base/json.h: where the value is absent or null, *out is left
+ * alone and the status is MT_OK. Another type, or a value out of range, is MT_INVALID with name,
+ * value and expectation. In textual encodings "" counts as absent, too, except for strings. found
+ * may be NULL.
  */
 MT_MUST_CHECK enum mt_status mt_params_string(const struct mt_params *params, const char *name,
                                               const char **out, bool *found, struct mt_error *err);
-/* Text: "true", "false", "1", "0". */
+/* As text: "true", "false", "1", "0". */
 MT_MUST_CHECK enum mt_status mt_params_bool(const struct mt_params *params, const char *name,
                                             bool *out, bool *found, struct mt_error *err);
 MT_MUST_CHECK enum mt_status mt_params_integer(const struct mt_params *params, const char *name,

@@ -9,11 +9,12 @@
 
 #include <zlib.h>
 
-/* Below this a reply travels in one packet anyway. */
+/* A shorter reply fits into one packet anyway. */
 #define GZIP_MIN_BYTES 1024
-/* Fast, because it runs in the HTTP thread: level 3 takes about 10 ms per MiB of JSON. */
+/* A fast level, because compression runs in the HTTP thread: level 3 takes about 10 ms per MiB of
+ * JSON. */
 #define GZIP_LEVEL 3
-/* zlib's window, and 16 for a gzip header. */
+/* zlib's largest window, plus 16, which asks for a gzip header. */
 #define GZIP_WINDOW_BITS (15 + 16)
 
 static void drop_body(struct mt_reply *reply)
@@ -60,7 +61,7 @@ void mt_reply_error(struct mt_reply *reply, unsigned code, const char *message)
     if (!reply->body.status)
         return;
     static const char *const out_of_memory[] = {
-        /* takes none */
+        /* these need no memory */
         [MT_LIBRETRANSLATE] = "{\"error\":\"out of memory\"}\n",
         [MT_DEEPL] = "{\"message\":\"out of memory\"}\n",
     };
@@ -121,7 +122,7 @@ void mt_reply_end_line(struct mt_reply *reply)
     if (!is_json || body->bytes[body->length - 1] == '\n')
         return;
     mt_text_append(body, "\n", 1);
-    body->status = MT_OK; /* without room for it, the reply goes without */
+    body->status = MT_OK; /* without memory the reply has no line end */
 }
 
 static const char *skip_blanks(const char *text)
@@ -129,7 +130,7 @@ static const char *skip_blanks(const char *text)
     return text + strspn(text, " \t");
 }
 
-/* Whether the parameters that follow a coding ("; q=0.5") make its weight 0. */
+/* Whether the parameters that follow a coding ("; q=0.5") give it the weight 0. */
 static bool has_zero_weight(const char *parameters, const char *end)
 {
     const char *at = skip_blanks(parameters);
@@ -160,7 +161,7 @@ bool mt_accepts_gzip(const char *accept_encoding)
     return any;
 }
 
-/* gzip of bytes into a new buffer, or false where it fails or gains less than a tenth. */
+/* Compresses bytes into a new buffer. Returns false where that fails or saves less than a tenth. */
 static bool deflate_all(const char *bytes, size_t length, struct mt_text *out)
 {
     if (length > UINT32_MAX)
@@ -189,7 +190,8 @@ static bool deflate_all(const char *bytes, size_t length, struct mt_text *out)
     return true;
 }
 
-/* Adds a header, and says whether it is there: a body must never go without its label. */
+/* Adds a header, and returns whether it was added: a compressed body must not be sent without
+ * it. */
 static bool add_label(struct mt_reply *reply, const char *name, const char *value)
 {
     size_t n_headers = reply->n_headers;

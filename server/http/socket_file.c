@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Called in the new process. A signal to a group of processes is meant for the daemon, which ends
- * this process itself. */
+/* Called in the new process. A signal that a whole group of processes gets is meant for the daemon,
+ * which ends this process itself. */
 static void block_all(void)
 {
     sigset_t all;
@@ -19,8 +19,8 @@ static void block_all(void)
     sigprocmask(SIG_SETMASK, &all, NULL);
 }
 
-/* Sockets of clients, the log and whatever else came along must not stay open for us: two
- * descriptors are kept. */
+/* Closes all descriptors but two: clients' sockets, the log and others were inherited and must not
+ * stay open in this process. */
 static void close_others(int first, int second)
 {
     int low = first < second ? first : second, high = first < second ? second : first;
@@ -31,8 +31,8 @@ static void close_others(int first, int second)
     (void)!close_range((unsigned)high + 1, ~0U, 0);
 }
 
-/* As long as the file is open its number is nobody else's: another daemon may have put its own
- * there meanwhile. */
+/* Whether the file at path is still ours: another daemon may have put its own there meanwhile.
+ * While our file is open, no other file gets its inode number. */
 static bool is_same(const char *path, int file_fd)
 {
     struct stat ours, found;

@@ -1,7 +1,7 @@
 /*
- * The end of a socket's file. The sandbox keeps the daemon from removing it, as from all else that
- * is not its cache, and so a process of its own does, which was made before: it holds nothing but
- * the file, and waits for the daemon's end, of whatever kind that is.
+ * Removes a socket's file when the daemon ends. The sandbox lets the daemon remove nothing outside
+ * its cache. So another process does it, which is made before the sandbox: it has nothing but the
+ * file, and waits for the daemon's end, of whatever kind.
  *
  * Thread-safety: one thread at a time.
  */
@@ -15,14 +15,14 @@
 /* {.fd = -1}: no process waits. */
 struct mt_socket_file {
     pid_t pid;
-    int fd; /* what the process waits for the end of */
+    int fd; /* the process waits until this descriptor is closed */
 };
 
-/* From now on the file that is there is removed when this process ends, but no later file of that
- * path. Called before the sandbox begins. MT_IO: the file will stay. */
+/* From now on the file at path is removed when this process ends, unless it is another file by
+ * then. Called before the sandbox begins. MT_IO: the file will stay. */
 MT_MUST_CHECK enum mt_status mt_socket_file_watch(const char *path, struct mt_socket_file *out,
                                                   struct mt_error *err);
-/* Removes the file now; it is gone on return. */
+/* Removes the file, and returns when it has been removed. */
 void mt_socket_file_remove(struct mt_socket_file *file);
 
 #endif

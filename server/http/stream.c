@@ -10,7 +10,7 @@ struct mt_stream {
     struct mt_stream_source source;
     uint64_t n_bytes;
     struct mt_text piece;
-    size_t n_read; /* of piece */
+    size_t n_read; /* how much of piece has been read */
     bool has_ended;
 };
 
@@ -43,7 +43,7 @@ uint64_t mt_stream_bytes(const struct mt_stream *stream)
     return stream->n_bytes;
 }
 
-/* Whether piece has unread bytes now. */
+/* Makes the next piece if this one is read. Returns whether piece has unread bytes. */
 static bool refill(struct mt_stream *stream)
 {
     while (stream->n_read == stream->piece.length && !stream->has_ended && !stream->piece.status) {
@@ -102,7 +102,7 @@ static void gzip_destroy(void *state)
     free(gzip);
 }
 
-/* Reads until the compressor has something to say: it keeps hundreds of kilobytes to itself. */
+/* Reads until the compressor gives output: it buffers hundreds of kilobytes. */
 static bool gzip_next(void *state, struct mt_text *out)
 {
     struct gzip *gzip = state;
@@ -136,7 +136,7 @@ enum mt_status mt_stream_gzip(struct mt_stream *inner, struct mt_stream **out, s
         return mt_fail_memory(err, sizeof *gzip, "a gzip stream");
     }
     gzip->inner = inner;
-    /* Level 1: numbers compress nearly as well at it, at a third of the time. 16 + 15: gzip. */
+    /* At level 1 numbers shrink nearly as much, in a third of the time. 16 + 15 asks for gzip. */
     gzip->is_open = deflateInit2(&gzip->z, 1, Z_DEFLATED, 16 + 15, 8, Z_DEFAULT_STRATEGY) == Z_OK;
     if (!gzip->is_open) {
         gzip_destroy(gzip);

@@ -11,7 +11,7 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 
-/* Most certificates in a chain: the server's own and those that vouch for it. */
+/* Most certificates in a chain: the server's own and those of its issuers. */
 #define MAX_CHAIN 16
 #define SECONDS_PER_DAY 86400
 

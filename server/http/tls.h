@@ -1,7 +1,7 @@
 /*
  * What the daemon shows to TLS clients: a certificate chain and its private key, as PEM files hold
- * them. Each handshake asks the current generation for them, so that a certificate that was renewed
- * is used from the next SIGHUP on, without a connection being lost.
+ * them. Each handshake takes them from the current generation, so that a renewed certificate is
+ * used from the next SIGHUP on, without a connection being lost.
  *
  * Thread-safety: immutable.
  */
@@ -17,30 +17,33 @@
 struct mt_settings;
 struct mt_tls;
 
-/* TLS 1.2 and 1.3 alone. The key signs and is never what a session's secrets are encrypted with, so
- * whoever gets it later cannot read what was recorded before. Of TLS 1.2 only the suites that
- * encrypt and authenticate in one (AEAD), as all of 1.3 do: those with CBC have leaked plaintext
- * through the time that their padding takes (Lucky Thirteen). */
+/* Only TLS 1.2 and 1.3. The key only signs, and session secrets are never encrypted with it, so
+ * that whoever gets the key later cannot decrypt recorded sessions. TLS 1.2 is limited to suites
+ * that encrypt and authenticate in one step (AEAD), as all suites of 1.3 do: CBC suites have leaked
+ * plaintext through the time that their padding takes (Lucky Thirteen). */
 #define MT_TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-MAC-ALL:+AEAD"
 
-/* What a connection takes besides: 14 KiB at rest, measured, and a record in each direction. */
+/* Memory that a TLS connection needs in addition: 14 KiB when idle, measured, and a record in each
+ * direction. */
 #define MT_TLS_CONNECTION_BYTES (48 * 1024)
 
 #define MT_MAX_TLS_FILE_BYTES ((size_t)1 << 20)
 
-/* NULL where settings->tls_certificate and tls_key are empty. MT_INVALID where only one is, where a
- * file does not hold what it should, or where the key is not the certificate's; mt_file_read's. */
+/* *out is NULL where settings->tls_certificate and tls_key are empty. MT_INVALID where only one is
+ * empty, where a file does not hold what it should, or where the key does not belong to the
+ * certificate; statuses of mt_file_read. */
 MT_MUST_CHECK enum mt_status mt_tls_open(const struct mt_settings *settings, struct mt_tls **out,
                                          struct mt_error *err);
-/* Takes NULL. The key is wiped from memory. */
+/* tls may be NULL. The key is wiped from memory. */
 void mt_tls_destroy(struct mt_tls *tls);
 
 /* Whether users other than the file's own could read the private key. */
 bool mt_tls_key_is_public(const struct mt_tls *tls);
-/* Days until the certificate is no longer valid, rounded down; negative: it is not. */
+/* Days until the certificate expires, rounded down; negative where it has expired. */
 long mt_tls_days_left(const struct mt_tls *tls);
 
-/* What gnutls_certificate_retrieve_function3 has to do; copies, which GnuTLS frees. */
+/* Does what gnutls_certificate_retrieve_function3 has to do; it makes copies, which GnuTLS
+ * frees. */
 int mt_tls_retrieve(const struct mt_tls *tls, gnutls_pcert_st **certificates,
                     unsigned *n_certificates, gnutls_privkey_t *key, unsigned *flags);
 

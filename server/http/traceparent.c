@@ -5,7 +5,7 @@
 
 #define HEX "0123456789abcdef"
 
-/* Where each part begins; all but the first stand behind a '-'. */
+/* Where each part begins; a '-' stands before all but the first. */
 enum { VERSION = 0, TRACE_ID = 3, PARENT_ID = 36, FLAGS = 53, LENGTH = 55 };
 
 static bool is_hex(const char *value, size_t n)

@@ -15,16 +15,15 @@
 #define MT_TRACE_ID_BYTES 32
 #define MT_PARENT_ID_BYTES 16
 
-/* What of it counts. The strings are lower-case hexadecimal and not all zeros. */
+/* The parts of the header. The strings are lower-case hexadecimal and not all zeros. */
 struct mt_traceparent {
     char trace_id[MT_TRACE_ID_BYTES + 1], parent_id[MT_PARENT_ID_BYTES + 1];
-    char value[56]; /* in the form of version 00; "": there is none */
+    char value[56]; /* in the form of version 00; "": there is no trace */
 };
 
-/* Version 00 is taken as it is, and nothing else that is like it. Of a later version, which may
- * have more behind a '-', the parts of version 00 are taken, and of its flags the one that is
- * known, "sampled" (section 3.2.4, "Versioning of traceparent"). False: it is to be ignored, and
- * *out is empty. */
+/* Version 00 must match exactly. A later version may have more parts behind another '-': the parts
+ * of version 00 are read from it, and of its flags only "sampled" (section 3.2.4, "Versioning of
+ * traceparent"). Returns false where the header has to be ignored; *out is empty then. */
 bool mt_traceparent_parse(const char *value, struct mt_traceparent *out);
 
 #endif
