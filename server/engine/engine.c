@@ -25,13 +25,13 @@
 #define DEFAULT_MAX_QUEUED_SENTENCES 4096
 #define DEFAULT_IDLE_MS 1000
 
-/* What a lane had lately is forgotten in about so many steps, and at once when it has had nothing for so
- * long. */
+/* The recent numbers of a lane's rows and sentences are forgotten in about so many steps, and at
+ * once when it has had none for this long. */
 #define RECENT_STEPS 64.0
 #define RECENT_NS (5 * INT64_C(1000000))
 
-/* Longer than a step: the program was stopped, or the machine. A model whose steps take as long keeps
- * the layout that it is presumed to need. */
+/* A step that takes longer does not count: the program or the machine was probably stopped. A model
+ * whose steps really take as long keeps the layout presumed for it. */
 #define STOPPED_NS (500 * INT64_C(1000000))
 
 #define NS_PER_S INT64_C(1000000000)
@@ -62,7 +62,8 @@ static void choose_threads(struct mt_engine *engine, const struct mt_engine_opti
     size_t n_threads = engine->n_workers * engine->threads_per_worker;
     if (!n_spare && !options->n_workers)
         n_spare = mt_size_min(n_cores, n_threads) - engine->n_workers;
-    if (engine->n_workers < MAX_WORKERS) /* they are not worth a refusal */
+    /* with too few workers the rest still works, so this is no failure */
+    if (engine->n_workers < MAX_WORKERS)
         engine->n_workers += mt_size_min(n_spare, MAX_WORKERS - engine->n_workers);
 }
 
@@ -75,7 +76,8 @@ static void init_condition(pthread_cond_t *condition)
     pthread_condattr_destroy(&monotonic);
 }
 
-/* A spare worker works beside those before it, which leave it fewer threads. */
+/* A spare worker works at the same time as those before it, so that fewer threads are left for
+ * it. */
 static size_t team_size(const struct mt_engine *engine, size_t index)
 {
     size_t n_threads = engine->threads_per_worker * engine->n_main_workers;
@@ -109,7 +111,7 @@ static enum mt_status start_workers(struct mt_engine *engine, struct mt_error *e
         return mt_fail_memory(err, engine->n_workers * sizeof *engine->workers, "workers");
     for (size_t i = 0; i < engine->n_workers; i++)
         init_condition(&engine->workers[i].work);
-    sigset_t old; /* signals are for the program's own threads */
+    sigset_t old; /* other threads of the program handle signals */
     mt_fault_block_others(&old);
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < engine->n_workers && !status; i++)
@@ -146,7 +148,7 @@ enum mt_status mt_engine_create(const struct mt_engine_options *options, struct 
     return MT_OK;
 }
 
-/* With the mutex held. */
+/* Called with the mutex held. */
 static void empty_queue(struct mt_engine *engine, struct mt_lane *lane)
 {
     struct mt_job *job;
@@ -154,14 +156,14 @@ static void empty_queue(struct mt_engine *engine, struct mt_lane *lane)
         mt_engine_end_early(engine, job, MT_CANCELLED);
 }
 
-/* With the mutex held. */
+/* Called with the mutex held. */
 static void wake_all(struct mt_engine *engine)
 {
     for (size_t i = 0; engine->workers && i < engine->n_workers; i++)
         pthread_cond_signal(&engine->workers[i].work);
 }
 
-/* From now on workers drop what they have, and leave when everybody has been told. */
+/* From now on workers drop their sentences, and end when on_done has been called for all jobs. */
 static void stop(struct mt_engine *engine)
 {
     pthread_mutex_lock(&engine->mutex);
@@ -204,7 +206,7 @@ size_t mt_engine_load_of(const struct mt_lane *lane, double n_rows, double n_sen
     return (size_t)ceil(MT_LOAD_APART * fmin(loads, n_sentences));
 }
 
-/* The lane's time goes on. */
+/* Adds the time since the last change to the lane's busy time. */
 static void count_time(struct mt_lane *lane)
 {
     int64_t now = mt_now_ns();
@@ -238,7 +240,7 @@ static void decay(double *recent, size_t now)
     *recent = fmax((double)now, *recent - *recent / RECENT_STEPS);
 }
 
-/* Others' sentences would be part of what is measured. */
+/* The lane's speed is only measured where no other lane has sentences. */
 static bool has_engine_alone(const struct mt_lane *lane)
 {
     for (const struct mt_lane *l = lane->engine->lanes.first; l; l = l->next)
@@ -296,7 +298,7 @@ void mt_engine_wake_one(struct mt_engine *engine)
 {
     for (size_t i = 0; i < engine->n_workers; i++)
         if (!engine->workers[i].is_idle)
-            return; /* it looks after its step */
+            return; /* this worker looks after its step */
     pthread_cond_signal(&engine->workers[0].work);
 }
 
@@ -310,7 +312,7 @@ bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t
 
 /* --- lanes --- */
 
-/* Takes a lane that is half built. */
+/* Also frees a lane that is half built. */
 static void free_lane(struct mt_lane *lane)
 {
     for (size_t i = 0; i < lane->engine->n_workers; i++) {
@@ -380,8 +382,9 @@ enum mt_status mt_engine_attach(struct mt_engine *engine, const struct mt_model 
     return MT_OK;
 }
 
-/* The activations stay with the worker: what this place has touched of them is given back by the
- * places that are in use, and where there are none, here or by nobody. */
+/* The activations belong to the worker. The pages that this place has touched are given back by the
+ * worker's busy places or, where it has none, here. A place that is not warm has given them
+ * back. */
 static void let_go_of_place(const struct mt_engine_worker *worker, struct mt_engine_place *place)
 {
     bool is_warm = place->list == &worker->warm;
@@ -438,7 +441,7 @@ size_t mt_lane_cache_bytes(struct mt_lane *lane)
 
 /* --- what other threads ask for --- */
 
-/* With the mutex held. */
+/* Called with the mutex held. */
 static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, size_t n_rows,
                                  uint64_t cost, struct mt_error *err)
 {
@@ -554,7 +557,7 @@ static void add_worker_stats(const struct mt_engine_worker *worker, struct mt_en
     out->step_seconds += total->step_seconds;
 }
 
-/* With the mutex held. */
+/* Called with the mutex held. */
 static double expected_wait(const struct mt_engine *engine)
 {
     return mt_expected_wait_seconds(&engine->expected_wait, engine->waiting_cost,

@@ -1,28 +1,28 @@
 /*
  * The engine: a bounded queue of jobs and the workers that carry them out, for any number of
- * models. A worker is a team of threads with a batch for each model; it retires what has ended,
- * admits what has room, and steps the next of the batches that are not empty, in that order, again
- * and again.
+ * models. A worker is a team of threads with a batch for each model. Again and again it retires the
+ * sentences that have ended, admits those that there is room for, and steps the next of its batches
+ * that are not empty.
  *
- * Few sentences are best together in one batch, whose team then shares the reading of the weights.
- * Many are better off in a batch for each thread, because the members of a team wait for each other
- * at every operation. So there are spare workers: as soon as there are enough rows for two, which is
- * learned while they work (layout.h), the first of them takes its share of the sentences that come,
- * and so on up to one for each thread, and the teams are smaller meanwhile. There are never more threads at work
- * than with the teams alone.
+ * Few sentences are fastest together in one batch, whose team reads the weights once for all of
+ * them. Many are faster in a batch for each thread, because the members of a team wait for each
+ * other at every operation. So there are spare workers: as soon as there are enough rows for two
+ * workers, which is learned while they work (layout.h), the first spare one takes its share of the
+ * sentences, and so on up to one worker for each thread. The teams are smaller meanwhile, so that
+ * there are never more threads at work than with the teams alone.
  *
  * A sentence stays in a batch until it has ended, which may take hundreds of steps. So that a short
- * job (queue.h) begins at the next step nevertheless, the last eighth of a batch's rows is for such
- * jobs: all others together fill seven eighths of them, however many they are. And so that it does not
- * take as long as so many steps of a full batch, its sentences have steps of their own in between,
- * up to half of the time, where these are much shorter.
+ * job (queue.h) can begin at the next step nevertheless, the last eighth of a batch's rows is
+ * reserved for such jobs. So that it does not take as long as so many steps of a full batch, short
+ * jobs' sentences also have steps of their own in between, up to half of the time, where these
+ * steps are much shorter.
  *
- * A model takes part from attach to detach; its lane is what jobs for it are submitted with. Lanes
- * come and go while others work, and what a sentence gets does not depend on them.
+ * A model takes part from attach to detach, and jobs for it are submitted with its lane. Lanes come
+ * and go while others work, and the translation of a sentence does not depend on them.
  *
- * The daemon and the command line drive the same engine.
+ * The daemon and the command line use the same engine.
  *
- * Thread-safety: every function may be called from any thread, but create and destroy.
+ * Thread-safety: every function may be called from any thread, except create and destroy.
  */
 #ifndef MT_SERVER_ENGINE_ENGINE_H
 #define MT_SERVER_ENGINE_ENGINE_H
@@ -40,47 +40,51 @@ struct mt_sentence;
 
 /* {0} means the defaults. */
 struct mt_engine_options {
-    size_t n_workers;            /* default: mt_engine_default_threads of the cores that we may
-                                    use; where only one of the two is given, the other covers them */
-    size_t threads_per_worker;   /* default: likewise */
-    size_t n_spare_workers;      /* beside n_workers; default: where n_workers is not given, what
-                                    makes one worker for each thread, else none */
-    size_t max_batch_rows;       /* rows of one step of a worker, for one model; default 64 */
-    size_t max_queued_sentences; /* waiting, in flight not counted; default 4096 */
-    /* So many jobs with n_follow_up may wait when the queue is full. With one for each request that
-     * there can be at once, none of them is ever refused for lack of room. Default 0. */
+    /* default: mt_engine_default_threads of the usable cores; where only one of these two is given,
+     * the other is chosen to cover all cores */
+    size_t n_workers;
+    size_t threads_per_worker; /* default: see n_workers */
+    /* in addition to n_workers; default: where n_workers is not given, enough for one worker per
+     * thread, else none */
+    size_t n_spare_workers;
+    size_t max_batch_rows;       /* most rows of a worker's step, for one model; default 64 */
+    size_t max_queued_sentences; /* most that wait, without those in flight; default 4096 */
+    /* How many jobs with n_follow_up may wait although the queue is full. If this is the greatest
+     * possible number of requests, no such job is ever refused for lack of room. Default 0. */
     size_t max_follow_up_jobs;
-    /* With less than that until its deadline a job goes before the others of its client; default:
-     * none does. */
+    /* A job that has less time than this until its deadline goes before the others of its client.
+     * Default: no job does. */
     int64_t late_ms;
-    int64_t idle_ms; /* after so long without a sentence a batch gives memory back; default 1000 */
+    /* after this time without sentences a batch gives memory back; default 1000 */
+    int64_t idle_ms;
 };
 
 /*
- * Where a job's time went, by the sentence that the job waited for, the one that ended last: what
- * is told adds up to no more than the time from its submission to its end. Sentences share steps,
- * so that the times of several jobs add up to more than the clock's.
+ * Where a job's time went. The times are those of the sentence that ended last, because the job
+ * waited for it; their sum is no more than the time from the job's submission to its end. Sentences
+ * share steps, so that the times of several jobs add up to more than the clock's.
  */
 struct mt_job_account {
     int64_t queue_ns;   /* from submission to the beginning of the sentence's first step */
-    int64_t encoder_ns; /* the encoder pass in that step, which newcomers share */
-    int64_t decoder_ns; /* from there to the end of its last step */
-    int64_t ended_ns;   /* when that was seen; 0: no sentence has ended */
+    int64_t encoder_ns; /* the encoder pass in that step, shared by all newcomers */
+    int64_t decoder_ns; /* from then to the end of its last step */
+    int64_t ended_ns;   /* when that step ended; 0: no sentence has ended */
     size_t n_source_tokens, n_target_tokens; /* of all sentences that have ended */
 };
 
 /*
- * A job: sentences that were asked for together. The caller owns the struct and the sentences and
- * keeps both alive until on_done has been called.
+ * A job: sentences that one request asks for together. The caller owns the struct and the
+ * sentences, and keeps both alive until on_done has been called.
  */
 struct mt_job {
     struct mt_sentence **sentences; /* in order */
     size_t n_sentences;             /* at least 1 */
-    struct mt_lane *lane;           /* of the model that they were made for */
-    uint64_t client;                /* whom the queue is fair to; 0: nobody in particular */
-    size_t max_client_sentences;    /* waiting, of this client with this job; 0: any number */
-    /* Not 0: the job continues a request of which the engine has accepted one before; what a client
-     * may have waiting does not count against so many sentences. */
+    struct mt_lane *lane;           /* of the model for which the sentences were made */
+    uint64_t client;                /* the queue is fair to clients; 0: a client of its own */
+    /* most of this client that may wait, with this job; 0: any number */
+    size_t max_client_sentences;
+    /* Not 0: the job is a further one of a request of which the engine has accepted a job before.
+     * It may have up to so many sentences although the client already has its share waiting. */
     size_t n_follow_up;
     int64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none. Expired jobs end with MT_TIMEOUT */
 
@@ -92,109 +96,109 @@ struct mt_job {
      */
     void (*on_done)(struct mt_job *job, enum mt_status status);
     /*
-     * Called from a worker's thread after a step that brought one of the job's sentences further
-     * than mt_sentence_progress had told before; never after on_done. Holding no lock, as above,
-     * and it must be very short. NULL: nobody wants to know.
+     * Called after a step that made progress with one of the job's sentences beyond what
+     * mt_sentence_progress had told before; never after on_done. It is called like on_done, but
+     * must be very short. NULL: not called.
      */
     void (*on_progress)(struct mt_job *job);
-    void *user; /* the caller's */
+    void *user; /* for the caller's use */
 
-    /* The engine's own, zeroed by the caller. */
+    /* For the engine's use; the caller sets them to zero. */
     struct mt_job *next, *previous, *sooner, *later;
     struct mt_queue_flow *flow;
     uint64_t finish;
     bool is_short, is_late;
     int64_t submitted_ns;
     size_t n_taken, n_ended;
-    struct mt_job_account account; /* for on_done to read */
-    bool was_last;                 /* for on_done to read: the engine has nothing else to do */
+    struct mt_job_account account; /* valid in on_done */
+    bool was_last;                 /* valid in on_done: the engine has nothing else to do */
     bool cancelled;
     enum mt_status status;
 };
 
-/* One team of all cores up to 4; above, as few teams of at most 4 as cover the cores, all of one
- * size. Never 0. */
+/* Chooses one team of all cores, where there are no more than 4; else as few teams of at most 4
+ * threads as cover the cores, all of the same size. Never 0. */
 void mt_engine_default_threads(size_t n_cores, size_t *n_workers, size_t *threads_per_worker);
 
-/* Starts the threads; signals are blocked in all of them.
- * MT_INVALID, MT_IO (threads), MT_MEMORY. */
+/* Starts the threads, in which all signals are blocked. MT_INVALID, MT_IO (threads), MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_engine_create(const struct mt_engine_options *options,
                                               struct mt_engine **out, struct mt_error *err);
 
-/* Takes NULL. Cancels what is left (on_done is called for each), joins the threads, and detaches
- * the lanes that are left. */
+/* Cancels all jobs (on_done is called for each), joins the threads, and detaches all lanes. engine
+ * may be NULL. */
 void mt_engine_destroy(struct mt_engine *engine);
 
 /* Makes the model's batches, one for each worker. model is borrowed until detach. MT_MEMORY, and
- * what mt_batch_create says. */
+ * statuses of mt_batch_create. */
 MT_MUST_CHECK enum mt_status mt_engine_attach(struct mt_engine *engine,
                                               const struct mt_model *model, struct mt_lane **out,
                                               struct mt_error *err);
 
-/* Cancels the lane's jobs, waits until on_done has returned for each, and frees the batches, with
- * what they touched of the workers' activations; jobs that are submitted meanwhile are refused. The
- * lane is gone then. Takes a NULL lane. Not to be called from on_done or on_progress, which it
- * waits for. */
+/* Cancels the lane's jobs, waits until on_done has returned for each, and frees the lane and its
+ * batches, with the pages that they touched of the workers' activations. Jobs submitted meanwhile
+ * are refused. lane may be NULL. Must not be called from on_done or on_progress, for which it
+ * waits. */
 void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane);
 
-/* Memory of the lane's batches: reserved, not necessarily resident. */
+/* Memory reserved for the lane's batches; it need not be resident. */
 size_t mt_lane_reserved_bytes(const struct mt_lane *lane);
 
-/* How much of it is resident: an upper estimate. It grows with what is asked of the lane, keys and
- * values of each sentence in flight, and is given back when the lane is idle. */
+/* An upper estimate of how much of that memory is resident. It grows with the keys and values of
+ * each sentence in flight, and is given back when the lane is idle. */
 size_t mt_lane_resident_bytes(struct mt_lane *lane);
 
-/* Whether jobs of the lane have been accepted that are not done. */
+/* Whether jobs of the lane have been accepted that are not done yet. */
 bool mt_lane_is_busy(struct mt_lane *lane);
 
-/* What the lane's keys and values are to be counted as where memory is shared out: full batches of
- * sentences of MT_COUNTED_TOKENS tokens, those of spare workers not among them, or what is
+/* How much memory to count for the lane's keys and values where memory is shared out: that of full
+ * batches of sentences of MT_COUNTED_TOKENS tokens, without those of spare workers, or what is
  * resident, if that is more. */
 size_t mt_lane_cache_bytes(struct mt_lane *lane);
 #define MT_COUNTED_TOKENS 64
 
 /* Accepts the whole job or nothing. MT_BUSY: the queue has no room for its sentences; MT_THROTTLED:
- * the client has its share of it (neither as long as n_follow_up says otherwise); MT_LIMIT: a
- * sentence that never fits a batch; MT_CANCELLED: the engine is draining, or the lane is being
- * detached. After MT_OK on_done will be called, possibly before this returns. */
+ * the client has its share of the queue (n_follow_up may allow either nevertheless); MT_LIMIT: a
+ * sentence never fits a batch; MT_CANCELLED: the engine is draining, or the lane is being detached.
+ * After MT_OK on_done will be called, possibly before this returns. */
 MT_MUST_CHECK enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job,
                                               struct mt_error *err);
 
-/* Where the engine has nothing to do, one of its threads calls run(argument), soon, and then decodes
- * what that submits: nobody has to be woken in between. run takes a few milliseconds at most, in
- * which others' jobs may wait. It is called without a lock, and may submit and cancel jobs; it must
- * not call what waits for the workers (mt_engine_detach, _drain, _destroy), which would wait for
- * itself. False: it is not called, because something waits or runs. */
+/* Where the engine has nothing to do, one of its threads soon calls run(argument), and then decodes
+ * what run submits, without another thread being woken in between. run should take a few
+ * milliseconds at most, because jobs of others may wait for it. It is called without a lock, and
+ * may submit and cancel jobs; it must not call functions that wait for the workers
+ * (mt_engine_detach, _drain, _destroy): they would wait for themselves. Returns false where it will
+ * not be called, because something waits or runs. */
 bool mt_engine_run_idle(struct mt_engine *engine, void (*run)(void *argument), void *argument);
 
-/* Whether a job of one sentence would be accepted now; the next moment that may be otherwise. */
+/* Whether a job of one sentence would be accepted now. This may change at any moment. */
 bool mt_engine_has_room(struct mt_engine *engine);
 
-/* MT_BUSY: the queue is full, or what is left of it is kept for larger jobs (queue.h), and nothing
- * has to be done for a new one; this counts as a refusal. After MT_OK a job may be refused
+/* MT_BUSY where the queue is full, or the rest of it is reserved for larger jobs (queue.h), so that
+ * a new job need not be prepared; this counts as a refusal. After MT_OK a job may be refused
  * nevertheless. */
 MT_MUST_CHECK enum mt_status mt_engine_check_room(struct mt_engine *engine, struct mt_error *err);
 
 /* Asks for the job's end: its rows are free at the next step and on_done gets MT_CANCELLED, unless
- * it ended before. The job must still exist: a caller whose on_done may run at the same time holds
- * a lock of its own here that on_done takes before it lets go of the job. */
+ * the job ended before. The job must still exist. So where on_done may run at the same time, the
+ * caller holds a lock that on_done takes before it frees the job. */
 void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job);
 
-/* Refuses new jobs from now on and waits until all accepted ones are done, at most timeout_ms.
- * MT_TIMEOUT: some are left. */
+/* Refuses new jobs from now on and waits, at most timeout_ms, until all accepted ones are done.
+ * MT_TIMEOUT: some are not. */
 MT_MUST_CHECK enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms,
                                              struct mt_error *err);
 
 /* A snapshot for metrics. Counters are since creation. */
 struct mt_engine_stats {
-    /* n_workers without the spare ones. */
+    /* n_workers does not include the spare ones. */
     size_t n_workers, n_spare_workers, threads_per_worker;
     size_t n_queued_sentences, n_running_sentences, n_running_rows, max_queued_sentences;
     uint64_t n_jobs_accepted, n_jobs_done, n_jobs_cancelled, n_jobs_expired, n_jobs_refused;
     uint64_t n_sentences_admitted; /* queue_wait_seconds is the sum of their waits */
     uint64_t n_steps, n_step_rows, n_encoder_passes, n_source_tokens, n_target_tokens;
     double encode_seconds, step_seconds, queue_wait_seconds;
-    double expected_wait_seconds; /* of a sentence that came now (expected_wait.h) */
+    double expected_wait_seconds; /* for a sentence that came now (expected_wait.h) */
 };
 void mt_engine_stats(struct mt_engine *engine, struct mt_engine_stats *out);
 

@@ -12,12 +12,13 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 
-/* How often memory is given back while nobody asks for anything. */
+/* How often unused memory is given back while no work comes. */
 #define MOST_LOOKS 4
 
 /* --- the end of sentences and jobs; all with the mutex held --- */
 
-/* Workers deliver what they ended themselves; another thread that ends a job wakes one. */
+/* Workers call on_done for jobs that they ended themselves; any other thread that ends a job wakes
+ * a worker. */
 static void count_ended(struct mt_engine *engine, struct mt_job *job, size_t n)
 {
     job->n_ended += n;
@@ -53,13 +54,13 @@ static void count_job(struct mt_engine *engine, enum mt_status status)
         engine->n_cancelled++;
 }
 
-/* Calls on_done of what has ended; lets go of the mutex meanwhile. */
+/* Calls on_done of the jobs that have ended, without holding the mutex meanwhile. */
 static void deliver(struct mt_engine *engine)
 {
     while (engine->ended.first) {
         struct mt_job *job = engine->ended.first;
         MT_LIST_REMOVE(&engine->ended, job);
-        struct mt_lane *lane = job->lane; /* lives as long as it has live jobs */
+        struct mt_lane *lane = job->lane; /* it exists as long as it has live jobs */
         enum mt_status status = job->status;
         count_job(engine, status);
         job->was_last = engine->n_live_jobs == 1;
@@ -114,8 +115,8 @@ static size_t find_slot(const struct mt_engine_place *place, const struct mt_sen
     return i;
 }
 
-/* Where several sentences of a job end at once, the job's times are those of the one that has
- * waited longest. */
+/* Where several sentences of a job end at once, the job gets the times of the one that waited
+ * longest. */
 static void account_for(const struct mt_engine_slot *slot, int64_t now)
 {
     struct mt_job_account *account = &slot->job->account;
@@ -166,7 +167,7 @@ static void drop_cancelled(struct mt_engine_worker *worker, struct mt_engine_pla
     }
 }
 
-/* Nothing keeps the lane of a place without slots from going: it is not stepped again. */
+/* A place without slots does not keep its lane alive, so it must not be stepped again. */
 static void leave_idle_places(struct mt_engine_worker *worker, int64_t now)
 {
     for (struct mt_engine_place *place = worker->busy.first, *next; place; place = next) {
@@ -178,7 +179,8 @@ static void leave_idle_places(struct mt_engine_worker *worker, int64_t now)
     }
 }
 
-/* At most one place: the mutex is held for about a millisecond. Whether one was due. */
+/* Trims at most one place, because the mutex is held for about a millisecond. Returns whether there
+ * was one to trim. */
 static bool trim(struct mt_engine_worker *worker, int64_t now)
 {
     struct mt_engine_place *place = worker->warm.first;
@@ -190,7 +192,7 @@ static bool trim(struct mt_engine_worker *worker, int64_t now)
     return true;
 }
 
-/* Takes in what the last step ended, and what was to end without it. */
+/* Retires the sentences that ended in the last step, and those that had to end without it. */
 static void clear(struct mt_engine_worker *worker, int64_t now)
 {
     struct mt_engine *engine = worker->engine;
@@ -228,15 +230,15 @@ static size_t load_of_worker(const struct mt_engine_worker *worker)
     return load;
 }
 
-/* Whether what is left of the batch is for short jobs. */
+/* Whether the batch's free rows are those reserved for short jobs. */
 static bool is_for_short(const struct mt_engine *engine, const struct mt_engine_place *place)
 {
     return mt_batch_n_rows(place->batch) >= engine->max_rows - engine->max_rows / MT_KEPT_FOR_BRIEF;
 }
 
-/* Takes sentences of the lane while its batch has room and the worker less than its share. The
- * sentence whose turn it is waits until it fits: others of its lane do not overtake it, or a wide
- * one would never get in. Returns the cost of what was taken. */
+/* Takes sentences of the lane while its batch has room and the worker has less than its share. A
+ * sentence that does not fit waits for its turn, and later ones of its lane do not overtake it:
+ * otherwise one with many rows would never get in. Returns the cost of the sentences taken. */
 static uint64_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane, size_t share,
                            int64_t now)
 {
@@ -256,7 +258,7 @@ static uint64_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane
         cost += mt_queue_cost(sentence);
         engine->n_running_sentences++;
         engine->n_admitted++;
-        /* One submitted since this turn began has not waited. */
+        /* A job submitted since this turn began has not waited. */
         if (now > job->submitted_ns)
             engine->queue_wait_ns += now - job->submitted_ns;
     }
@@ -274,8 +276,8 @@ static size_t count_idle(const struct mt_engine *engine, size_t n)
     return n_idle;
 }
 
-/* What a worker is to have, of all that waits and runs. 0: it takes nothing now. Somebody always
- * has less than that while something waits. */
+/* Returns the load that the worker should have, of all that waits and runs; 0: it takes nothing
+ * now. While something waits, at least one worker has less than its share. */
 static size_t share_of(const struct mt_engine_worker *worker)
 {
     const struct mt_engine *engine = worker->engine;
@@ -287,8 +289,8 @@ static size_t share_of(const struct mt_engine_worker *worker)
 
 /*
  * Takes sentences from the queue while the batches have room, but leaves the other workers their
- * share. Lane after lane rather than in turn: sentences of one model share its steps, so a worker
- * better has many of few models.
+ * share. It goes lane by lane instead of taking turns, because sentences of one model share its
+ * steps: a worker is faster with many sentences of few models.
  */
 static void admit(struct mt_engine_worker *worker, int64_t now)
 {
@@ -305,13 +307,13 @@ static void admit(struct mt_engine_worker *worker, int64_t now)
 }
 
 /*
- * Where another program has one of the processors, a team is many times slower than one of its
- * threads alone, because all wait at each barrier for the member that does not run. A team that
- * is held up for more than two fifths of its members' time leaves the next steps to one
- * thread for a while, and then tries again, the more seldom the more often that happens.
+ * Where another program occupies one of the processors, a team is many times slower than one of its
+ * threads alone, because all members wait at each barrier for the one that does not run. A team
+ * that is held up for more than two fifths of its members' time leaves the next steps to one thread
+ * for a while, and then tries again, after a longer time each time that this happens.
  *
- * It is measured over two milliseconds of its steps at least: waking a member takes a tenth of one, which
- * is much of a small model's first step, and nothing that working alone would mend.
+ * It is measured over at least two milliseconds of steps: to wake a member takes a tenth of one,
+ * which is much of a small model's first step, but which working alone would not make better.
  */
 #define OBSERVED_NS (2 * INT64_C(1000000))
 #define MAX_HELD_UP_FIFTHS 2
@@ -344,14 +346,14 @@ static void detect_stall(struct mt_engine_worker *worker, int64_t step_ns, int64
 }
 
 /*
- * A sentence takes tens of steps, and where multiplying is the work a step of a full batch takes ten
- * times as long as one of a few rows: beside a document, a line would take half a second. So the
- * sentences of short jobs are stepped alone in between, for as long as the steps of all take, where
- * such a step takes no more than a third of that time.
+ * A sentence takes tens of steps, and where arithmetic takes most of the time a step of a full
+ * batch takes ten times as long as one of a few rows: beside a document, a line would take half a
+ * second. So the sentences of short jobs have steps of their own in between, for as long as the
+ * steps for all take, where such a step takes no more than a third of the time.
  */
 #define MIN_SHORT_GAIN 3
-/* What it takes is known after so many of them; where that is too much, it is found out again after
- * so many steps of all. */
+/* After so many steps for short jobs alone it is known how long they take. Where that is too long,
+ * they are tried again after so many steps for all. */
 #define SHORT_TRIES 3
 #define SHORT_RETRY_STEPS 32
 
@@ -363,8 +365,8 @@ static bool steps_short_alone(const struct mt_engine_place *place)
            MIN_SHORT_GAIN * place->short_step_ns <= place->step_ns;
 }
 
-/* Keeps the shortest recent time: in longer ones another program may have had the processor. An old
- * minimum grows by an eighth with each new time, so that it is forgotten. */
+/* Keeps the shortest of the recent times: in longer ones another program may have had the
+ * processor. An old minimum grows by an eighth with each new time, so that it is forgotten. */
 static void track_least(int64_t *least_ns, int64_t ns)
 {
     *least_ns += *least_ns / 8;
@@ -372,7 +374,7 @@ static void track_least(int64_t *least_ns, int64_t ns)
         *least_ns = ns;
 }
 
-/* decoder_ns: of it all, without the encoder's pass. */
+/* decoder_ns is the part of ns without the encoder's pass. */
 static void note_duration(struct mt_engine_place *place, bool was_short, int64_t ns,
                           int64_t decoder_ns)
 {
@@ -392,7 +394,7 @@ static void note_duration(struct mt_engine_place *place, bool was_short, int64_t
     place->short_step_ns = 0;
 }
 
-/* Returns when it began. */
+/* Steps the place's batch. Returns when the step began. */
 static int64_t step(struct mt_engine_worker *worker, struct mt_engine_place *place, bool is_short)
 {
     int64_t begin_ns = mt_now_ns(), held_up_ns = mt_team_held_up_ns(worker->team);
@@ -405,13 +407,13 @@ static int64_t step(struct mt_engine_worker *worker, struct mt_engine_place *pla
     return begin_ns;
 }
 
-/* While more workers need a thread, now or in a moment, than there are teams for, each team gets by
- * with fewer threads. Those that were larger a moment ago notice at their next step. */
+/* While there are more workers that need a thread, now or in a moment, than main workers, each team
+ * works with fewer threads. Teams that are too large notice it at their next step. */
 static void set_width(struct mt_engine_worker *worker, int64_t now)
 {
     const struct mt_engine *engine = worker->engine;
     size_t n_taking = mt_engine_n_taking(engine);
-    size_t n_active = 0, rank = 0; /* rank: of the worker among those */
+    size_t n_active = 0, rank = 0; /* rank: how many of them come before this worker */
     for (size_t i = 0; i < engine->n_workers; i++) {
         bool needs_thread = !engine->workers[i].is_idle || i < n_taking;
         rank += i < worker->index && needs_thread;
@@ -424,7 +426,8 @@ static void set_width(struct mt_engine_worker *worker, int64_t now)
     mt_team_set_width(worker->team, mt_size_max(1, mt_size_min(width, mt_team_size(worker->team))));
 }
 
-/* Without the mutex: a job with a sentence in a slot lives, and its on_progress does not change. */
+/* Called without the mutex: a job exists while it has a sentence in a slot, and its on_progress
+ * does not change. */
 static void tell_progress(struct mt_engine_place *place)
 {
     for (size_t i = 0; i < place->n_slots; i++) {
@@ -450,7 +453,8 @@ static void add_stats(struct mt_batch_stats *total, const struct mt_batch_stats 
     total->step_seconds += now->step_seconds - before->step_seconds;
 }
 
-/* The place whose batch is stepped next: all that are busy, in turn. NULL: none is. */
+/* Returns the place whose batch is stepped next: busy places take turns. NULL where none is
+ * busy. */
 static struct mt_engine_place *next_place(struct mt_engine_worker *worker)
 {
     struct mt_engine_place *place = worker->busy.first;
@@ -459,7 +463,7 @@ static struct mt_engine_place *next_place(struct mt_engine_worker *worker)
     return place;
 }
 
-/* All newcomers that the step was for have been through the encoder in it. */
+/* Notes the times of the newcomers, all of which have been through the encoder in this step. */
 static void note_first_step(struct mt_engine_place *place, bool was_short, double encode_seconds,
                             int64_t begun_ns)
 {
@@ -494,7 +498,7 @@ static void count_step(struct mt_engine_worker *worker, struct mt_engine_place *
     place->resident_bytes = mt_batch_resident_bytes(place->batch);
 }
 
-/* Until there is, or a warm place may be trimmed. */
+/* Sleeps until there is work, or a warm place may be trimmed. */
 static void sleep_until_work(struct mt_engine_worker *worker)
 {
     struct mt_engine *engine = worker->engine;
@@ -518,7 +522,8 @@ static bool has_work(const struct mt_engine_worker *worker)
     return worker->busy.first || engine->ended.first || may_take || has_errand(worker);
 }
 
-/* Most are short requests: their first step follows at once. Lets go of the mutex meanwhile. */
+/* Calls what mt_engine_run_idle was given, without holding the mutex meanwhile. It mostly is a
+ * short request, whose first step follows at once. */
 static void run_errand(struct mt_engine_worker *worker)
 {
     struct mt_engine *engine = worker->engine;
@@ -532,10 +537,10 @@ static void run_errand(struct mt_engine_worker *worker)
 }
 
 /*
- * Requests leave holes in the heaps, which glibc keeps: one of thousands of sentences leaves a
- * gigabyte. That much takes a tenth of a second, in which others wait for memory, so everybody
- * rests before. A reply may still be put together then, by threads that the engine does not know: so
- * it is done again, each time after four times as long. Lets go of the mutex meanwhile.
+ * glibc keeps memory that requests have freed: a request of thousands of sentences leaves a
+ * gigabyte. To give so much back takes a tenth of a second, in which other threads wait for memory,
+ * so it is done when all workers are idle. Other threads may still be writing replies then. So it
+ * is done again, each time after four times as long. The mutex is not held meanwhile.
  */
 static void give_holes_back(struct mt_engine_worker *worker)
 {
@@ -550,7 +555,7 @@ static void give_holes_back(struct mt_engine_worker *worker)
         worker->holes_ns = mt_now_ns() + (engine->idle_ns << (2 * worker->n_looks));
 }
 
-/* False: the engine stops, and nothing is left to do. */
+/* Returns false where the engine stops, and nothing is left to do. */
 static bool wait_for_work(struct mt_engine_worker *worker)
 {
     struct mt_engine *engine = worker->engine;

@@ -9,8 +9,8 @@ static double seconds_since(const struct mt_expected_wait *wait, int64_t now_ns)
     return (double)(now_ns - wait->since_ns) * 1e-9;
 }
 
-/* The sums as of now. The weight of an instant x seconds ago is exp(-x / window); its integral over
- * the last dt seconds is what is added to the time. */
+/* Returns the sums as of now. An instant x seconds ago has the weight exp(-x / window); the
+ * integral of that over the last dt seconds is added to the time. */
 static void age(const struct mt_expected_wait *wait, int64_t now_ns, double *seconds, double *taken)
 {
     double weight = exp(-seconds_since(wait, now_ns) / MT_WAIT_WINDOW_SECONDS);

@@ -1,17 +1,17 @@
 /*
- * How long a sentence that came now would wait for its first step, for those who decide how many
- * replicas there should be.
+ * How long a sentence that came now would wait for its first step. Operators use it to decide how
+ * many replicas there should be.
  *
  *   expected wait = what waits / how much of it was taken per second lately
  *
  * What waits and what is taken is counted by its cost (mt_queue_cost), because a long sentence and
  * a wide beam keep their rows longer. "Lately" means the last MT_WAIT_WINDOW_SECONDS in which
- * sentences waited and no worker was idle, weighted so that an instant counts 1/e of one that is so
- * much younger. Other times are left out: then as much is taken as comes, which says nothing of how
- * much could be. So the rate of the last rush is still known at the next one.
+ * sentences waited and no worker was idle; an instant that is one window older has 1/e of the
+ * weight. Other times are left out: in them as much is taken as comes, which does not tell how much
+ * could be taken. So the rate of the last rush is still known at the next one.
  *
- * The newcomer is taken to be behind everybody. The queue is fair to clients, and short jobs go
- * first, so that most wait less.
+ * The newcomer is assumed to be behind all others. The queue is fair to clients, and short jobs go
+ * first, so that most sentences wait less.
  *
  * Thread-safety: one thread at a time.
  */
@@ -22,23 +22,24 @@
 #include <stdint.h>
 
 #define MT_WAIT_WINDOW_SECONDS 10.0
-/* The most that is ever said, where hardly anything moves: no request may last longer. */
+/* The longest wait that is ever returned, where hardly anything moves. No request may last
+ * longer. */
 #define MT_WAIT_MAX_SECONDS 3600.0
 
-/* {0} has seen nothing yet. */
+/* {0} is the state before anything was counted. */
 struct mt_expected_wait {
-    int64_t since_ns;      /* sentences have waited since, as of the last turn; 0: none do */
+    int64_t since_ns;      /* since when sentences have waited, as of the last call; 0: none wait */
     double seconds, taken; /* weighted sums: of the time, and of the cost taken in it */
 };
 
-/* To be called after a worker has taken what it could. taken: the cost of that. still_waits:
- * something had to be left behind, and no worker is idle. now_ns: CLOCK_MONOTONIC, not 0. */
+/* To be called after a worker has taken what it could. taken: the cost of that. still_waits: some
+ * had to be left in the queue, and no worker is idle. now_ns: CLOCK_MONOTONIC, not 0. */
 void mt_expected_wait_count(struct mt_expected_wait *wait, uint64_t taken, bool still_waits,
                             int64_t now_ns);
 
-/* Seconds, 0 to MT_WAIT_MAX_SECONDS. waiting, running: costs; nothing waiting gives 0. At the
- * first rush nothing is taken until a sentence ends; until then it is as if what runs were about to
- * end, and as much about to be taken. */
+/* Returns seconds, 0 to MT_WAIT_MAX_SECONDS. waiting and running are costs; where nothing waits it
+ * is 0. At the first rush nothing has been taken until a sentence ends; until then it is assumed
+ * that what runs is about to end, and that as much is taken then. */
 double mt_expected_wait_seconds(const struct mt_expected_wait *wait, uint64_t waiting,
                                 uint64_t running, int64_t now_ns);
 

@@ -4,27 +4,31 @@
 
 #include <math.h>
 
-/* A window has that much at least: a few sentences, and more than one turn of what else the machine
- * has to do. */
+/* The least that a window has: the rows of a few sentences, and more time than one turn of other
+ * programs on the machine. */
 #define WINDOW_ROWS 1000
 #define WINDOW_NS (40 * INT64_C(1000000))
 
-/* More than an engine has: always together. */
+/* More rows than an engine has: apart is never faster. */
 #define NEVER_ROWS ((size_t)1 << 20)
 
-/* What a trial says at most: one that the host held up is not to outweigh the others. */
+/* The largest gain that a trial counts for, so that a trial held up by the host does not outweigh
+ * the others. */
 #define MAX_GAIN 0.7
 /* A result is the mean of about so many trials. */
 #define REMEMBERED 8
-/* So long as a trial took, times this, until the next one: at first, and in the end. */
+/* The pause until the next trial, as a multiple of the time that the last one took: at first, and
+ * at most. */
 #define FIRST_PAUSE 2
 #define LAST_PAUSE 64
-/* Sizes so many above the presumed border are probably better apart, and the more so the farther they
- * are, up to so many sizes more: each doubles the pause and puts the first trial off, because with many
- * rows of a large model it takes seconds. Below the border trials are short. */
+/* Sizes at least this far above the presumed border are probably faster apart, and more probably
+ * the farther they are, up to so many sizes more. Each of these doubles the pause and delays the
+ * first trial, because with many rows of a large model a trial takes seconds. Below the border
+ * trials are short. */
 #define NEAR_SIZES 3
 #define MAX_CONFIDENCE 3
-/* A gain that needs no frequent trials, after that many; and one that needs no more than one. */
+/* After this many trials a gain of at least this much makes further trials rare; and a greater gain
+ * does so after one trial. */
 #define CLEAR_GAIN 0.1
 #define CLEAR_TRIALS 3
 #define STRIKING_GAIN 0.25
@@ -58,8 +62,8 @@ size_t mt_layout_on_trial(const struct mt_layout *layout)
     return layout->is_trial ? layout->n_workers[layout->window.way] : 0;
 }
 
-/* A way is faster from some size on: the one with which the results agree best, and of several the
- * nearest to what was presumed. */
+/* Apart is faster from some size on. This finds the size that agrees best with the results and, of
+ * several such sizes, the one nearest to the presumed one. */
 static size_t choose_first_apart(const struct mt_layout *layout)
 {
     size_t best = layout->presumed;
@@ -81,8 +85,8 @@ static bool is_clear(const struct mt_layout_result *result)
     return fabs(result->gain) > (result->n_trials < CLEAR_TRIALS ? STRIKING_GAIN : CLEAR_GAIN);
 }
 
-/* A size that was never tried needs no trial where a smaller one is clearly better apart, or a larger
- * one together. */
+/* A size that was never tried needs no trial where a smaller one is clearly faster apart, or a
+ * larger one clearly faster together. */
 static bool goes_without(const struct mt_layout *layout, size_t size)
 {
     if (layout->results[size].n_trials)
@@ -117,7 +121,7 @@ static int64_t pause_after(const struct mt_layout *layout, size_t size, int64_t 
     return (int64_t)(is_clear(result) ? pause * CLEAR_PAUSE : pause) * ns;
 }
 
-/* The next trial of the size comes after a pause in proportion to what this one took. */
+/* Schedules the size's next trial after a pause in proportion to the time that this one took. */
 static void leave_trial(struct mt_layout *layout, int64_t busy_ns)
 {
     size_t size = layout->window.size;
@@ -143,8 +147,9 @@ static struct mt_layout_work since(const struct mt_layout_work *now,
                                    .n_sentences = now->n_sentences - begin->n_sentences};
 }
 
-/* The time that a row takes. Sentences begin in bunches, so that one window has more of them to encode
- * than another; the time is corrected to that of a window with tokens_per_row to encode for each row. */
+/* Returns the time that a row takes. Sentences begin in bunches, so that windows differ in how many
+ * of them they have to encode; the time is corrected to that of a window with tokens_per_row tokens
+ * to encode for each row. */
 static double ns_per_row(const struct mt_layout_work *done, double tokens_per_row, size_t n_workers)
 {
     double n_rows = (double)done->n_rows, n_tokens = (double)done->n_tokens;

@@ -8,13 +8,13 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* A client with waiting sentences, and a client's jobs in one lane. There are never more of either
- * than jobs, and of these never more than max_jobs: a newcomer finds no more than max_sentences
- * waiting, itself among them, and whatever is put beyond that continues a request. */
+/* A client that has waiting sentences. There are never more clients, nor flows, than jobs, and
+ * never more jobs than max_jobs: a new request is put only where no more than max_sentences wait,
+ * including its own, and beyond that only jobs of accepted requests are put. */
 struct client {
-    uint64_t key;                /* the client, or the address of the only job of nobody */
-    bool is_nobody;              /* client 0 */
-    size_t n_sentences;          /* waiting, in all lanes */
+    uint64_t key;       /* the client, or the address of the only job where it is client 0 */
+    bool is_nobody;     /* the client is 0 */
+    size_t n_sentences; /* its waiting sentences in all lanes */
     struct mt_queue_flow *flows; /* linked by next */
     struct client *next;         /* in its bucket, or in the free list */
 };
@@ -26,33 +26,32 @@ struct jobs {
 struct mt_queue_flow {
     struct client *client;
     struct mt_queue_lane *lane;
-    /* By finish; of equals, who has been there longest. */
+    /* Ordered by finish; of equals, the oldest first. */
     struct jobs short_jobs, long_jobs;
-    struct jobs late;           /* long ones whose time runs out, by deadline */
-    uint64_t virtual_time;      /* the finish of what was taken last of these jobs */
-    uint64_t received;          /* virtual time: the cost of what it was served in this lane */
-    uint64_t since;             /* when that changed, counted: breaks ties, longest ago first */
-    bool is_served;             /* it has received something, and waits for more */
-    size_t place;               /* in the lane's heap */
-    struct mt_queue_flow *next; /* of its client, or in the free list */
+    struct jobs late;      /* long jobs that have little time left, by deadline */
+    uint64_t virtual_time; /* the finish of the job that a sentence was last taken from */
+    uint64_t received;     /* virtual time: the cost of all that was taken from it in this lane */
+    uint64_t since; /* number of the last change of received: of equals the oldest goes first */
+    bool is_served; /* sentences were taken from it, and more wait */
+    size_t place;   /* its index in the lane's heap */
+    struct mt_queue_flow *next; /* in its client's list, or in the free list */
 };
 
 struct mt_queue_lane {
     struct mt_queue_flow **heap; /* [max_jobs]: the flows of this lane, least received first */
     size_t n_flows;
-    /* Where a newcomer starts: what the flow had received that was served last, and never less than
-     * before, or those who started there would stand behind all who come later. Each lane has its
-     * own: a newcomer is level with the others of its lane, however much more or less other lanes
-     * have served. */
+    /* Where a new flow starts: at what the flow served last had received. It never decreases, or
+     * flows that started earlier would stand behind all that come later. Each lane has its own, so
+     * that a new flow is level with the others of its lane, whatever other lanes have served. */
     uint64_t virtual_time;
     struct mt_queue_lane *next, *previous;
 };
 
 struct mt_queue {
     size_t n_sentences, max_sentences;
-    size_t n_follow_up, max_follow_up; /* jobs that continue a request */
+    size_t n_follow_up, max_follow_up; /* further jobs of accepted requests */
     size_t max_jobs;
-    size_t n_wanted;        /* places that the largest job refused lately would have needed */
+    size_t n_wanted;        /* how many places the largest job refused lately would have needed */
     struct client *clients; /* [max_jobs] */
     struct client *free_clients;
     struct mt_queue_flow *flows; /* [max_jobs] */
@@ -63,9 +62,11 @@ struct mt_queue {
         struct mt_queue_lane *first, *last;
     } lanes;
     uint64_t clock;
-    struct jobs deadlines; /* jobs that wait and have one, by sooner and later, soonest first */
+    /* waiting jobs that have a deadline, linked by sooner and later, soonest first */
+    struct jobs deadlines;
     int64_t late_ns;
-    struct mt_job *last_late; /* it and all that have a sooner deadline are late; NULL: none is */
+    /* this job and all with a sooner deadline are late; NULL: none is */
+    struct mt_job *last_late;
 };
 
 static enum mt_status take_memory(struct mt_queue *queue, struct mt_error *err)
@@ -223,7 +224,8 @@ static uint64_t key_of(const struct mt_job *job)
 
 static struct client **bucket(struct mt_queue *queue, uint64_t key)
 {
-    /* Fibonacci hashing: clients may be small numbers, or addresses with zeros at the end. */
+    /* Fibonacci hashing, because clients may be small numbers, or addresses with zeros at the
+     * end. */
     uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15);
     return &queue->buckets[(hash >> 32) & (queue->n_buckets - 1)];
 }
@@ -326,7 +328,7 @@ static struct jobs *jobs_of(struct mt_queue_flow *flow, const struct mt_job *job
     return job->is_short ? &flow->short_jobs : job->is_late ? &flow->late : &flow->long_jobs;
 }
 
-/* Who comes has mostly a late finish: its place is near the end. */
+/* A new job mostly has a late finish, so its position is sought from the end. */
 static void put_in(struct jobs *jobs, struct mt_job *job)
 {
     struct mt_job *previous = jobs->last;
@@ -337,9 +339,9 @@ static void put_in(struct jobs *jobs, struct mt_job *job)
 
 /*
  * Jobs of a flow are served by the virtual time at which their next sentence would be done, and
- * that time goes on with what is taken (self-clocked fair queueing: Golestani 1994). So a job that
- * comes has its first sentence done before another's that costs more, and nobody waits for ever,
- * because each who comes starts later.
+ * that time advances with what is taken (self-clocked fair queueing: Golestani 1994). So a new job
+ * has its first sentence done before that of another one that costs more, and no job waits for
+ * ever, because each new one starts later.
  */
 static struct mt_job *next_job(const struct mt_queue_flow *flow)
 {
@@ -376,7 +378,7 @@ static void take_from_job(struct mt_queue_flow *flow, struct mt_job *job)
 
 /* --- deadlines --- */
 
-/* What is short has places of its own and needs no help. */
+/* Short jobs have rows of their own and are not made late. */
 static void make_late(struct mt_job *job)
 {
     struct jobs *late = &job->flow->late;
@@ -401,7 +403,7 @@ void mt_queue_promote_late(struct mt_queue *queue, int64_t now_ns)
     }
 }
 
-/* Requests have mostly the same time, so that who comes last has the latest deadline. */
+/* Most requests have the same timeout, so a new job mostly has the latest deadline. */
 static void put_deadline(struct mt_queue *queue, struct mt_job *job)
 {
     struct mt_job *sooner = queue->deadlines.last;
@@ -425,7 +427,7 @@ static void take_deadline(struct mt_queue *queue, struct mt_job *job)
 
 /* --- the queue --- */
 
-/* A job that ends so is in no list of its flow any more. */
+/* A job that ends here is no longer in a list of its flow. */
 static void count_out(struct mt_queue *queue, struct mt_queue_flow *flow, struct mt_job *job,
                       size_t n)
 {
@@ -490,7 +492,8 @@ enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane, 
     return MT_OK;
 }
 
-/* The next short job of the client that has received least of all that have a short job. */
+/* Returns the next short job of the client that has received least among those that have a short
+ * job. */
 static struct mt_job *next_short_job(const struct mt_queue_lane *lane)
 {
     const struct mt_queue_flow *next = NULL;
@@ -512,9 +515,10 @@ struct mt_sentence *mt_queue_peek(const struct mt_queue_lane *lane, bool is_shor
     return job ? job->sentences[job->n_taken] : NULL;
 }
 
-/* Clients that come anew with each single sentence would be before a document for ever, as nobody
- * remembers what they received: so who leaves moves the start of newcomers on by what it received,
- * up to those that have been served and wait for more. */
+/* What a client received is forgotten when it leaves. So clients that come again with each single
+ * sentence would always go before a document. To prevent that, a client that leaves moves the start
+ * of new flows up to what it received, but not beyond flows that were served and have more
+ * waiting. */
 static uint64_t start_behind(const struct mt_queue_lane *lane, uint64_t received)
 {
     uint64_t least = UINT64_MAX;

@@ -9,19 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One place of the table for so many bytes of the cache, at least: a sentence takes about as many. */
+/* The table has one place per so many bytes of the cache, since a sentence takes at least as
+ * many. */
 #define BYTES_A_PLACE 512
 
-/* What malloc takes for itself. */
+/* The overhead of an allocation. */
 #define MALLOC_BYTES 16
 
-/* Most bytes of a result that is kept: as many as a base model's attention to forty words. What is
- * longer is seldom asked twice. */
+/* Longer results are not kept: this is a base model's attention to forty words, and longer
+ * sentences are seldom asked twice. */
 #define MAX_ENTRY_BYTES ((size_t)512 << 10)
 
 struct entry {
-    struct entry *next, *previous; /* in the order of being asked, */
-    struct entry *behind;          /* and at the same place of the table */
+    struct entry *next, *previous; /* neighbours in the order of use */
+    struct entry *behind;          /* the next one at the same place of the table */
     uint64_t hash;
     size_t n_question, n_results;
     char bytes[];
@@ -33,8 +34,8 @@ struct entry_list {
 
 struct mt_result_cache {
     pthread_mutex_t mutex;
-    size_t max_bytes;          /* of the entries */
-    struct entry_list entries; /* the last asked first */
+    size_t max_bytes;          /* of all entries together */
+    struct entry_list entries; /* the most recently used first */
     struct entry **places;
     size_t n_places; /* a power of two */
     struct mt_result_cache_counts counts;
@@ -81,7 +82,7 @@ static uint64_t hash_of(const struct mt_text *question)
 
 /* ---- with the mutex held ---- */
 
-/* Where the entry hangs, or would. */
+/* Returns the pointer to the entry or, where there is none, the one that would point to it. */
 static struct entry **find(struct mt_result_cache *cache, uint64_t hash,
                            const struct mt_text *question)
 {
@@ -147,7 +148,7 @@ bool mt_result_cache_recall(struct mt_result_cache *cache, struct mt_sentence *s
     return entry != NULL;
 }
 
-/* Question and results behind each other. */
+/* The entry holds the question, and the results behind it. */
 static struct entry *make_entry(const struct mt_sentence *sentence, struct mt_text *text)
 {
     mt_sentence_write_question(sentence, text);
