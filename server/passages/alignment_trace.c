@@ -122,7 +122,7 @@ enum mt_status mt_alignment_trace_write(const struct mt_alignment_trace *trace,
 {
     struct mt_inspection *inspection;
     struct mt_word_links links = {0};
-    if (!translation) { /* and perhaps no service: nothing was to be translated */
+    if (!translation) { /* there may be no service either: nothing had to be translated */
         mt_json_begin_array(writer);
         mt_json_end_array(writer);
         return MT_OK;

@@ -18,50 +18,51 @@ struct mt_word_links;
 struct mt_translation;
 struct mt_translation_options;
 
-/* Zero-initialise. */
+/* Has to be zero-initialised. */
 struct mt_alignment_trace {
     const struct mt_service *service;
     const struct mt_loaded_model *model;
     struct mt_inspection_options options;
-    uint64_t n_values; /* taken from the service's budget */
+    uint64_t n_values; /* how much of the service's budget is taken */
 };
 
-/* Sets what translations have to be created with. Of service, settings and attention_budget are
- * used; both are borrowed until finish. */
+/* Sets the options with which translations have to be created. Of service only settings and
+ * attention_budget are used, which are borrowed until finish. */
 void mt_alignment_trace_begin(struct mt_alignment_trace *trace, const struct mt_service *service,
                               const struct mt_loaded_model *model,
                               struct mt_translation_options *options);
 
-/* translation NULL: nothing to reserve. MT_LIMIT: all translations together need more than the setting max_attention_values. MT_BUSY:
- * other requests hold the memory. */
+/* Reserves memory for a translation's trace; NULL needs none. MT_LIMIT: all translations together
+ * need more than the setting max_attention_values. MT_BUSY: other requests hold the memory. */
 MT_MUST_CHECK enum mt_status mt_alignment_trace_reserve(struct mt_alignment_trace *trace,
                                                         const struct mt_translation *translation,
                                                         struct mt_error *err);
 
-/* The same for one sentence of n_tokens that is still to be made: an mt_translation_trace.
- * *is_reserved is false where the request would need more than it may, or others hold the memory. */
+/* The same for one sentence of n_tokens that is going to be made: an mt_translation_trace.
+ * *is_reserved is false where the request would need more than it may, or others hold the
+ * memory. */
 MT_MUST_CHECK enum mt_status mt_alignment_trace_reserve_sentence(void *trace, size_t n_tokens,
                                                                  bool *is_reserved,
                                                                  struct mt_error *err);
 
-/* An array of links; an empty one for NULL. */
+/* Writes an array of links, which is empty where translation is NULL. */
 MT_MUST_CHECK enum mt_status mt_alignment_trace_write(const struct mt_alignment_trace *trace,
                                                       struct mt_translation *translation,
                                                       struct mt_json_writer *writer,
                                                       struct mt_error *err);
 
-/* The same links as they are, of the sentences that were reserved. MT_MEMORY. The caller finishes
- * *out on failure too. */
+/* Finds the same links without writing them, of the sentences that memory was reserved for.
+ * MT_MEMORY. The caller finishes *out after a failure, too. */
 MT_MUST_CHECK enum mt_status mt_alignment_trace_find(const struct mt_alignment_trace *trace,
                                                      struct mt_translation *translation,
                                                      struct mt_word_links *out,
                                                      struct mt_error *err);
 
-/* A member {"text", "begin", "end", ...}: a piece of a text and where it stands. */
+/* Writes a member {"text", "begin", "end", ...}: a piece of a text and its position. */
 void mt_span_write(struct mt_json_writer *writer, const char *key, const char *text,
                    const struct mt_offsets *at);
 
-/* Gives the budget back; takes a zeroed one. */
+/* Gives the budget back. A zeroed trace is allowed. */
 void mt_alignment_trace_finish(struct mt_alignment_trace *trace);
 
 #endif

@@ -15,7 +15,7 @@ struct mt_budget {
     _Atomic uint64_t used;
 };
 
-/* False, and takes nothing, where that much is not left. */
+/* Returns false, and takes nothing, where less than amount is left. */
 bool mt_budget_take(struct mt_budget *budget, uint64_t amount);
 void mt_budget_give_back(struct mt_budget *budget, uint64_t amount);
 

@@ -7,17 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes between two pieces of what was one number: "1. 250". */
+/* Most bytes between two pieces of what was one number, as in "1. 250". */
 #define MAX_GAP 2
 
-/* What one sentence's repair needs. Ranges are relative to the sentence, unless said otherwise. */
+/* What repairing one sentence needs. Ranges are relative to the sentence, unless said otherwise. */
 struct mender {
     const struct mt_number_repair_input *input;
-    struct mt_range source, target; /* in the texts */
+    struct mt_range source, target; /* the sentence in the whole texts */
     struct mt_numbers_difference difference;
-    struct mt_range wrong[MT_MAX_REPAIRS]; /* pieces of added numbers, joined */
+    /* numbers that only the target has, their pieces joined */
+    struct mt_range wrong[MT_MAX_REPAIRS];
     size_t n_wrong;
-    size_t chosen[MT_MAX_REPAIRS]; /* index of the missing number; SIZE_MAX: none */
+    /* for each, the index of the missing number that replaces it; SIZE_MAX: none */
+    size_t chosen[MT_MAX_REPAIRS];
     struct mt_text written[MT_MAX_REPAIRS];
     struct mt_range *ignored;
     size_t n_ignored;
@@ -50,7 +52,7 @@ static const char *target_of(const struct mender *mender)
 
 /* ---- what is wrong ---- */
 
-/* False: there are too many. */
+/* Returns false where there are too many wrong numbers. */
 static bool join_pieces(struct mender *mender)
 {
     const struct mt_ranges *added = &mender->difference.added;
@@ -90,7 +92,7 @@ static bool overlaps(size_t begin, size_t end, struct mt_range range, size_t bas
     return begin < base + range.end && end > base + range.begin;
 }
 
-/* How much of the links of a wrong number, of all of them, a missing one has. */
+/* Returns how much of all the links of a wrong number lead to a missing one. */
 static double share_of(const struct mender *mender, size_t wrong, struct mt_range missing)
 {
     const struct mt_word_links *links = mender->input->links;
@@ -107,8 +109,8 @@ static double share_of(const struct mender *mender, size_t wrong, struct mt_rang
     return all > 0 ? own / all : 0;
 }
 
-/* The missing number that most of a wrong one came from; of two wrong ones that came from the same,
- * neither is sure. */
+/* Chooses for each wrong number the missing one that most of it came from. Where two wrong ones
+ * came from the same, neither is replaced, because neither is certain. */
 static void choose(struct mender *mender)
 {
     const struct mt_ranges *missing = &mender->difference.missing;
@@ -150,7 +152,7 @@ static enum mt_status write_number(struct mender *mender, size_t wrong, struct m
     return status;
 }
 
-/* The sentence with what was chosen so far, and of it where each number is. */
+/* Writes the sentence with the numbers chosen so far, and notes where each of them is. */
 static void render(const struct mender *mender, struct mt_range *places, struct mt_text *out)
 {
     size_t at = 0, n = mender->target.end - mender->target.begin;
@@ -168,7 +170,8 @@ static void render(const struct mender *mender, struct mt_range *places, struct 
     mt_text_append(out, target + at, n - at);
 }
 
-/* Whether the sentence lacks exactly as many numbers less as were put in, and has none more. */
+/* *is_better: the sentence now lacks as many numbers less as were put in, and has no new wrong
+ * ones. */
 static enum mt_status check(struct mender *mender, bool *is_better, struct mt_error *err)
 {
     struct mt_range places[MT_MAX_REPAIRS];
@@ -188,7 +191,7 @@ static enum mt_status check(struct mender *mender, bool *is_better, struct mt_er
     return status;
 }
 
-/* One after the other: each must make it better by itself. */
+/* Tries the chosen numbers one by one and keeps those that make the sentence better. */
 static enum mt_status keep_sure(struct mender *mender, struct mt_error *err)
 {
     size_t wanted[MT_MAX_REPAIRS];
@@ -227,7 +230,7 @@ static enum mt_status mend(struct mender *mender, struct mt_error *err)
 
 /* ---- the whole text ---- */
 
-/* Excused parts of one sentence, relative to it. */
+/* Takes the ignored ranges of one sentence, relative to it. */
 static enum mt_status take_ignored(struct mender *mender, struct mt_error *err)
 {
     const struct mt_number_repair_input *input = mender->input;
@@ -243,7 +246,7 @@ static enum mt_status take_ignored(struct mender *mender, struct mt_error *err)
     return MT_OK;
 }
 
-/* Copies the target's bytes [begin, end), which stay. */
+/* Copies the target's bytes [begin, end), which do not change. */
 static void copy(const struct mt_number_repair_input *input, size_t begin, size_t end, size_t *map,
                  struct mt_text *out)
 {

@@ -89,7 +89,8 @@ static enum mt_status reserve_pairs(struct mt_sentence_pairs *pairs, size_t n, s
     return MT_ROOM(&pairs->items, &pairs->capacity, pairs->n + n, "sentences", err);
 }
 
-/* rendering->links to where their words are in the edited text; those of rank 0 are copied. */
+/* Makes of rendering->links those to the edited text. Links of rank 0 are copied, because they are
+ * kept. */
 static enum mt_status map_links(struct mt_placement_input *input, struct mt_rendering *rendering,
                                 struct mt_error *err)
 {
@@ -130,7 +131,8 @@ static enum mt_status find_links(const struct mt_passage *passage, struct mt_pas
     return status || !rendering->map ? status : map_links(input, rendering, err);
 }
 
-/* Gaps are the text's layout and belong to no word: they keep their order where words lose it. */
+/* Gaps are the text's layout and belong to no word, so they stay in order where words change
+ * theirs. */
 static void order_gaps(const struct mt_marked *marked, struct mt_placement *placement)
 {
     for (size_t i = 0; i < marked->n; i++)
@@ -143,7 +145,7 @@ static void order_gaps(const struct mt_marked *marked, struct mt_placement *plac
             }
 }
 
-/* Whose words are written. */
+/* The context of writing a part's words. */
 struct written {
     const struct mt_coded *coded;
     const struct mt_coded_segment *segment;
@@ -164,8 +166,9 @@ static void write_words(const void *context, const char *bytes, size_t length, s
         mt_text_append(out, bytes, length);
 }
 
-/* Marks by the alignment. Where that leaves an element without words, by the words' order, and where
- * there are too few words, by letters: no element that held words is empty afterwards. */
+/* Places the marks by the alignment. Where that leaves an element without words, the words are
+ * shared out in order and, where there are too few, the letters: no element that held words is
+ * empty afterwards. */
 static enum mt_status place_marks(struct mt_placement_input *input, struct mt_placement *out,
                                   struct mt_error *err)
 {
@@ -217,7 +220,7 @@ static enum mt_status render_marked(const struct mt_passage *passage, size_t ind
     return status;
 }
 
-/* The translation as it is, without marks. */
+/* Writes the translation without marks. */
 static enum mt_status render_plain(const struct mt_passage *passage, struct mt_passage_part *part,
                                    size_t rank, struct mt_rendering *rendering, struct mt_text *out,
                                    struct mt_error *err)
@@ -236,7 +239,7 @@ static enum mt_status render_plain(const struct mt_passage *passage, struct mt_p
     return MT_OK;
 }
 
-/* Where a sentence of a part stands in the text, which is plain. */
+/* Returns where a sentence of a part is in the text, which is plain. */
 static struct mt_range source_of_sentence(const struct mt_passage *passage,
                                           const struct mt_passage_part *part, size_t index)
 {
@@ -248,7 +251,7 @@ static struct mt_range source_of_sentence(const struct mt_passage *passage,
     return mt_range_trim(passage->coded.source, own.begin, own.end);
 }
 
-/* Of a part that was rendered. */
+/* Adds the sentences of a part that was rendered. */
 static enum mt_status add_pairs(const struct mt_passage *passage,
                                 const struct mt_passage_part *part,
                                 const struct mt_rendering *rendering,
@@ -288,8 +291,8 @@ enum mt_status mt_passage_write_code(const struct mt_passage *passage, size_t se
     return status;
 }
 
-/* What is not translated: words and codes as they are, but for what each language writes in its own
- * way. */
+/* Writes a part that is not translated: words and codes as they are, except codes that each
+ * language writes in its own way. */
 static enum mt_status write_kept(const struct mt_passage *passage,
                                  const struct mt_passage_part *part, bool localises,
                                  struct mt_text *out, struct mt_error *err)
@@ -311,14 +314,14 @@ static enum mt_status write_kept(const struct mt_passage *passage,
     return status ? status : mt_text_check(out, "a translation", err);
 }
 
-/* A part whose pieces are its translation's own: each token counts. */
+/* Whether a part's pieces are its translation's own, so that each token can be sent at once. */
 static bool is_direct(const struct mt_passage *passage, size_t index)
 {
     const struct mt_passage_part *part = &passage->parts[index];
     return passage->is_plain && part->translation && (!part->marked || part->marked->n == 0);
 }
 
-/* A translated part that is written as it was. pairs NULL: not wanted. */
+/* Writes a translated part that is the same as its source. pairs may be NULL. */
 static enum mt_status write_unchanged(const struct mt_passage *passage,
                                       const struct mt_passage_part *part,
                                       struct mt_sentence_pairs *pairs, struct mt_text *out,
@@ -339,7 +342,7 @@ static enum mt_status write_unchanged(const struct mt_passage *passage,
     return status;
 }
 
-/* What recall had. pairs NULL: not wanted. */
+/* Writes what recall has of a part. pairs may be NULL. */
 static enum mt_status write_recalled(const struct mt_passage *passage,
                                      const struct mt_passage_part *part,
                                      struct mt_sentence_pairs *pairs, struct mt_text *out,
@@ -357,7 +360,7 @@ static enum mt_status write_recalled(const struct mt_passage *passage,
     return status;
 }
 
-/* pairs NULL: not wanted. */
+/* pairs may be NULL. */
 static enum mt_status render_part(const struct mt_passage *passage, size_t index, size_t rank,
                                   struct mt_sentence_pairs *pairs, struct mt_text *out,
                                   struct mt_error *err)
@@ -372,7 +375,8 @@ static enum mt_status render_part(const struct mt_passage *passage, size_t index
         !pairs)
         return mt_translation_render(part->translation, rank, out, err);
     enum mt_status status = MT_OK;
-    if (!is_direct(passage, index) || passage->editor) /* else its tokens may have been sent */
+    /* otherwise its tokens may have been sent */
+    if (!is_direct(passage, index) || passage->editor)
         status = mt_rendering_is_unchanged(passage, part, rank, &is_unchanged, err);
     if (status || is_unchanged)
         return status ? status : write_unchanged(passage, part, pairs, out, err);
@@ -400,8 +404,8 @@ static void write_source(const struct mt_passage *passage, size_t begin, size_t 
     mt_text_append(out, passage->coded.source + begin, end - begin);
 }
 
-/* The parts of one segment, of which parts[*index] is the first, and the source before it. *index is
- * moved behind them. */
+/* Renders the source before a segment and all its parts, of which parts[*index] is the first, and
+ * moves *index behind them. */
 static enum mt_status render_segment(const struct mt_passage *passage, size_t *index, size_t rank,
                                      struct mt_sentence_pairs *pairs, struct mt_text *out,
                                      struct mt_error *err)
@@ -444,7 +448,7 @@ enum mt_status mt_passage_render(struct mt_passage *passage, size_t rank, struct
     return mt_passage_render_pairs(passage, rank, NULL, out, err);
 }
 
-/* A part whose pieces are its translation's own. */
+/* Advances in a part whose pieces are its translation's own. */
 static enum mt_status advance_plain(struct mt_passage *passage, struct mt_passage_cursor *cursor,
                                     struct mt_text *out, bool *moved, struct mt_error *err)
 {
@@ -460,8 +464,8 @@ static enum mt_status advance_plain(struct mt_passage *passage, struct mt_passag
     return status;
 }
 
-/* Whether the parts of the segment that begins with parts[index] have been decoded; of plain text that
- * part alone. */
+/* Whether all parts of the segment that begins with parts[index] have been decoded; in plain text,
+ * whether that part has. */
 static bool has_ended(const struct mt_passage *passage, size_t index)
 {
     size_t k = passage->parts[index].segment;
@@ -475,7 +479,7 @@ static bool has_ended(const struct mt_passage *passage, size_t index)
     return true;
 }
 
-/* What stays as it is, and one piece with a translation. */
+/* Writes what is not translated, and one translated piece. */
 static enum mt_status advance_pieces(struct mt_passage *passage, struct mt_passage_cursor *cursor,
                                      struct mt_text *out, bool *moved, struct mt_error *err)
 {
@@ -512,7 +516,7 @@ enum mt_status mt_passage_advance(struct mt_passage *passage, struct mt_passage_
     bool is_all_kept = cursor->n_sentences == before.n_sentences;
     if (!status && is_all_kept && cursor->part < passage->n && is_direct(passage, cursor->part)) {
         status = advance_plain(passage, cursor, out, moved, err);
-        if (!*moved && out->length > n_before) { /* it is given together with what follows */
+        if (!*moved && out->length > n_before) { /* it is sent together with what follows */
             *cursor = before;
             out->length = n_before;
             out->bytes[n_before] = '\0';
@@ -534,7 +538,7 @@ size_t mt_passage_n_ranks(const struct mt_passage *passage)
     return n;
 }
 
-/* Weighed by their tokens. */
+/* The mean of the parts' scores, weighted by their tokens. */
 float mt_passage_score(const struct mt_passage *passage, size_t rank)
 {
     double sum = 0, n_tokens = 0;
@@ -586,7 +590,7 @@ static enum mt_status find_lost_in(const struct mt_passage *passage, size_t inde
         return MT_OK;
     enum mt_status status =
         mt_rendering_is_unchanged(passage, &passage->parts[index], 0, &is_unchanged, err);
-    if (status || is_unchanged) /* nothing can be lost of what is written as it was */
+    if (status || is_unchanged) /* a part that is written as it was loses nothing */
         return status;
     status = render_part(passage, index, 0, NULL, &text, err);
     if (!status)

@@ -12,11 +12,11 @@ struct proofreading {
     mt_passage_finding *report;
     void *context;
     size_t n_before;   /* sentences of earlier parts */
-    bool is_unaligned; /* and it was said */
+    bool is_unaligned; /* a missing alignment was found, and reported */
 };
 
-/* What one part's sentences need. The rendering as clients get it is made where a sentence has other
- * numbers than its source, which few have: it says which were put right. */
+/* What one part's sentences need. The final rendering shows which numbers were repaired. It is made
+ * when the first sentence has other numbers than its source, which is rare. */
 struct part_findings {
     struct mt_passage_part *part;
     struct mt_rendering as_written, rendering;
@@ -32,7 +32,8 @@ struct numbers {
     const struct mt_ranges *ranges;
 };
 
-/* Where the number ends with the word behind it: "1.5 million", and one character of 1.5万. */
+/* Returns the end of the number with the word behind it, as in "1.5 million", or with one
+ * character, as in 1.5万. */
 static size_t end_with_word(const struct numbers *numbers, size_t end)
 {
     size_t at = end < numbers->length && numbers->text[end] == ' ' ? end + 1 : end;
@@ -46,7 +47,7 @@ static size_t end_with_word(const struct numbers *numbers, size_t end)
     return at;
 }
 
-/* Whether both are the same digits, whatever stands between them. */
+/* Whether both have the same digits, whatever is between these. */
 static bool has_same_digits(const char *a, size_t n_a, const char *b, size_t n_b)
 {
     for (size_t i = 0, k = 0;; i++, k++) {
@@ -72,7 +73,8 @@ static void list_numbers(const struct numbers *numbers, const struct numbers *ot
             is_there = has_same_digits(numbers->text + at.begin, at.end - at.begin,
                                        others->text + other.begin, other.end - other.begin);
         }
-        size_t end = is_there ? end_with_word(numbers, at.end) : at.end; /* another for its word */
+        /* it is there, so the word makes it another number */
+        size_t end = is_there ? end_with_word(numbers, at.end) : at.end;
         mt_text_append(out, numbers->text + at.begin, end - at.begin);
         mt_text_append(out, "", 1);
     }
@@ -89,7 +91,7 @@ static void list_repairs(const struct mt_rendering *rendering, size_t sentence, 
     }
 }
 
-/* Numbers that stand in for placeholders, and that the model wrote in another way. */
+/* Counts numbers that stand in for placeholders and that the model wrote in another way. */
 static size_t count_garbled_stand_ins(const struct mt_marked *marked, struct mt_range sentence,
                                       const struct mt_proofread_pair *pair)
 {
@@ -104,8 +106,8 @@ static size_t count_garbled_stand_ins(const struct mt_marked *marked, struct mt_
     return n_garbled;
 }
 
-/* A placeholder stands in the place of its number even where that is garbled: the model's number is
- * nothing that anybody sees. */
+/* A placeholder replaces its number even where the model garbled that, and nobody sees the garbled
+ * number: it is not reported. */
 static void leave_out_stand_ins(struct part_findings *findings, size_t sentence,
                                 const struct mt_proofread_pair *pair)
 {
@@ -126,7 +128,7 @@ static enum mt_status report_numbers(const struct mt_passage *passage,
         return MT_OK;
     if (!findings->is_rendered)
         status = mt_rendering_make(passage, findings->part, 0, &findings->rendering, err);
-    findings->is_rendered = true; /* or partly, and nothing more is asked of it */
+    findings->is_rendered = true; /* also where it failed halfway: it is not tried again */
     if (status)
         return status;
     const struct numbers missing = {pair->source, pair->n_source, &findings->difference.missing};
@@ -157,7 +159,7 @@ static void report_kinds(const struct proofreading *proofreading, size_t sentenc
     }
 }
 
-/* Once for all of a text: of a long one most sentences might be. */
+/* Reports this once for a text: in a long one most sentences may be concerned. */
 static void report_unaligned(struct proofreading *proofreading, size_t sentence)
 {
     if (!proofreading->is_unaligned)
@@ -165,7 +167,7 @@ static void report_unaligned(struct proofreading *proofreading, size_t sentence)
     proofreading->is_unaligned = true;
 }
 
-/* Whether numbers would have been put right, had there been memory for the sentence's trace. */
+/* Whether numbers would have been repaired if there had been memory for the sentence's trace. */
 static bool lacks_repair(const struct mt_passage *passage, const struct part_findings *findings,
                          size_t sentence, const struct mt_proofread_pair *pair)
 {
@@ -175,7 +177,7 @@ static bool lacks_repair(const struct mt_passage *passage, const struct part_fin
            !mt_sentence_trace(mt_translation_part(findings->part->translation, sentence).sentence);
 }
 
-/* Adds what the guards' options switch on, and the tokens alone do not tell. */
+/* Adds the kinds that options of the guards switch on, and that the tokens alone do not show. */
 static enum mt_status find_kinds(const struct mt_passage_part *part, size_t sentence,
                                  const struct mt_proofread_pair *pair,
                                  const struct mt_guard_options *guards, unsigned *found,

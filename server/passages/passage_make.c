@@ -1,6 +1,6 @@
 /*
- * Takes a text apart: each segment of words and codes (coded.h) into lines, lines into cells at their
- * edges, and from a cell's ends what is no word. What is left is translated.
+ * Takes a text apart: it cuts each segment of words and codes (coded.h) into lines, lines into
+ * cells at their edges, and from a cell's ends what has no words. The rest is translated.
  */
 #include "server/passages/passage_maker.h"
 
@@ -17,7 +17,7 @@
 
 #include <unicode/uchar.h>
 
-/* Parts of one text. */
+/* Most parts of one text. */
 #define MAX_PARTS 40000
 
 const struct mt_code *mt_maker_code_at(const struct mt_maker *maker, size_t outer)
@@ -98,7 +98,7 @@ static enum mt_status translate(struct mt_maker *maker, struct mt_passage_part *
     return mt_translation_create(maker->model, text, length, &plain, &part->translation, err);
 }
 
-/* Lines without codes: as they are. The code at `first` is the next one. */
+/* Adds lines without codes as they are. `first` is the index of the next code. */
 static enum mt_status take_plain(struct mt_maker *maker, struct mt_range range, size_t first,
                                  struct mt_error *err)
 {
@@ -115,7 +115,7 @@ static enum mt_status take_plain(struct mt_maker *maker, struct mt_range range, 
 
 /* ---- a cell as the model sees it ---- */
 
-/* Where the line that holds text[begin] ends, end at the latest. */
+/* Returns where the line that holds text[begin] ends, at most `end`. */
 static size_t line_end(const char *text, size_t begin, size_t end)
 {
     while (begin < end && !mt_is_line_break(mt_utf8_decode(text + begin)))
@@ -129,7 +129,8 @@ static bool breaks_line(const char *text, size_t begin, size_t end)
     return line_end(text, begin, end) < end;
 }
 
-/* Bytes of what the model is shown as something else at words[at]; 0: nothing. *n: bytes of the character. */
+/* Returns how many bytes at words[at] the model is shown as something else, *as; 0: none. *n gets
+ * the length of the character. */
 static size_t shown_as(const struct mt_maker *maker, size_t at, size_t end, size_t *n,
                        const char **as)
 {
@@ -142,7 +143,7 @@ static size_t shown_as(const struct mt_maker *maker, size_t at, size_t end, size
     return is_other ? *n : 0;
 }
 
-/* Words as the model reads them. */
+/* Appends words in the form in which the model reads them. */
 static void append_words(struct mt_maker *maker, struct mt_marked *marked, size_t begin, size_t end)
 {
     const char *words = maker->segment->words.bytes, *as = NULL;
@@ -213,7 +214,7 @@ static void append_term(struct mt_maker *maker, struct mt_marked *marked,
     mt_text_finish(&written);
 }
 
-/* Both ends of a pair are in the stretch, or it is a point. */
+/* Whether both ends of a pair are in the stretch, or the code is a point. */
 static bool is_pair(const struct mt_maker *maker, size_t outer, const struct mt_stretch *stretch)
 {
     size_t mate = maker->outer[outer].mate;
@@ -252,7 +253,7 @@ static void append_code(struct mt_maker *maker, struct mt_marked *marked, size_t
     mt_marked_at(marked, code->at.end);
 }
 
-/* How many codes from `outer` on repeat the word before them, one behind the other. */
+/* How many codes from `outer` on repeat the word before them without anything in between. */
 static size_t count_repeats(const struct mt_maker *maker, size_t outer, size_t end)
 {
     size_t n = 0;
@@ -271,7 +272,7 @@ static size_t last_word(const char *words, size_t begin, size_t end)
     return at;
 }
 
-/* The words [begin, end), of which the last one is said n times more. */
+/* Appends the words [begin, end), of which the last one is repeated n times. */
 static void append_repeated(struct mt_maker *maker, struct mt_marked *marked, size_t begin,
                             const struct mt_code *first, size_t n)
 {
@@ -285,7 +286,7 @@ static void append_repeated(struct mt_maker *maker, struct mt_marked *marked, si
     mt_marked_close(marked, "", 0);
 }
 
-/* Appends a stretch, or as much of it as there is room for; returns what is left. */
+/* Appends as much of a stretch as there is room for, and returns the rest. */
 static struct mt_stretch append_stretch(struct mt_maker *maker, struct mt_marked *marked,
                                         const struct mt_stretch *stretch)
 {
@@ -336,7 +337,7 @@ bool mt_maker_has_words(const struct mt_maker *maker, const struct mt_stretch *s
     return has_words(maker, at, stretch->words.end);
 }
 
-/* What at a cell's end is not part of its sentence. */
+/* Whether a code at a cell's end does not belong to the cell's sentence. */
 static bool is_loose(const struct mt_maker *maker, size_t outer, const struct mt_stretch *cell)
 {
     const struct mt_code *code = mt_maker_code_at(maker, outer);
@@ -380,8 +381,8 @@ struct mt_stretch mt_maker_without_ends(const struct mt_maker *maker, const stru
     return inner;
 }
 
-/* "{x, select, a {He} other {She}} liked it.": the words behind a message that begins the text are said of
- * it. The model sees a name before them, which is not written. */
+/* In "{x, select, a {He} other {She}} liked it." the words behind the message lack their subject.
+ * The model sees a name in its place, which is not written. */
 static bool lacks_subject(const struct mt_maker *maker, const struct mt_stretch *inner)
 {
     const char *words = maker->segment->words.bytes;
@@ -396,7 +397,7 @@ static bool lacks_subject(const struct mt_maker *maker, const struct mt_stretch 
            closing->kind == MT_CODE_EDGE && at == closing->at.begin && closing->at.end - at > 1;
 }
 
-/* One text of its own. */
+/* Adds one text that is translated by itself. */
 static enum mt_status take_inner(struct mt_maker *maker, struct mt_stretch inner,
                                  struct mt_error *err)
 {
@@ -465,7 +466,8 @@ static enum mt_status take_line(struct mt_maker *maker, const struct mt_stretch 
     return status ? status : take_cell(maker, &cell, err);
 }
 
-/* The next place from `from` on where the words are not shown to the model as they are. */
+/* Returns the first position of the stretch where the words are not shown to the model as they
+ * are. */
 static size_t next_special(const struct mt_maker *maker, const struct mt_stretch *stretch)
 {
     size_t from = stretch->words.begin, limit = stretch->words.end;
@@ -478,7 +480,7 @@ static size_t next_special(const struct mt_maker *maker, const struct mt_stretch
     return limit;
 }
 
-/* The line of the words at `special`, and lines that codes tie to it. */
+/* Returns the line that holds `special`, with the lines that codes join to it. */
 static struct mt_stretch find_line(const struct mt_maker *maker, const struct mt_stretch *stretch,
                                    size_t special)
 {
@@ -546,12 +548,12 @@ static bool stands_as_word(const struct mt_code *code)
     return code->kind == MT_CODE_WORD || code->kind == MT_CODE_NUMBER || code->kind == MT_CODE_TERM;
 }
 
-/* What choosing the edges needs to know of each outer code. */
+/* What choosing the edges has to know of each outer code. */
 struct edge_facts {
-    size_t n_edges;  /* before it */
-    bool has_before; /* words between the edge before it and it */
-    bool has_behind; /* words between it and the next edge */
-    int n_around;    /* pairs that part no texts and begin here, less those that end here */
+    size_t n_edges;  /* edges before it */
+    bool has_before; /* there are words between the edge before it and it */
+    bool has_behind; /* there are words between it and the next edge */
+    int n_around;    /* pairs that must not be cut and begin here, minus those that end here */
 };
 
 static void look_both_ways(const struct mt_maker *maker, struct edge_facts *facts)
@@ -579,9 +581,9 @@ static void look_both_ways(const struct mt_maker *maker, struct edge_facts *fact
     }
 }
 
-/* An edge within a pair parts two texts only where the pair's ends stand outside of them: nothing but
- * signs between an end and the next edge. Where a translation has to begin with given words, nothing is
- * parted. */
+/* An edge within a pair separates two texts only where the pair's ends are outside of both: only
+ * signs are between an end and the next edge. Where a translation has to begin with given words,
+ * nothing is cut. */
 static enum mt_status choose_cuts(struct mt_maker *maker, struct mt_error *err)
 {
     const struct mt_sentence_options *decoding = &maker->options->plain->decoding;
@@ -633,7 +635,7 @@ static enum mt_status list_outer(struct mt_maker *maker, struct mt_error *err)
 
 /* ---- a text ---- */
 
-/* Plain text of which the model is shown everything: one translation, even of nothing. */
+/* Makes one translation, even of nothing, from plain text that the model is shown completely. */
 static enum mt_status take_whole(struct mt_maker *maker, struct mt_error *err)
 {
     const struct mt_text *words = &maker->segment->words;
@@ -664,7 +666,7 @@ static enum mt_status take_segment(struct mt_maker *maker, struct mt_error *err)
     free(maker->is_cut);
     maker->outer = NULL;
     maker->is_cut = NULL;
-    if (!status && maker->passage->n == n_before) { /* every segment has a part */
+    if (!status && maker->passage->n == n_before) { /* every segment needs a part */
         struct mt_passage_part *part;
         status = mt_maker_add_part(maker, &all, &part, err);
     }

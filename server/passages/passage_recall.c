@@ -1,7 +1,7 @@
 /*
- * What a translation memory knows of a text: the text as a whole, or sentences of it, which then are
- * parts of their own, while what is between them is translated. Sentences that are in the target's
- * language already are such parts, too: a model makes rubbish of them.
+ * Finds what a translation memory knows of a text: the whole text, or sentences of it. These become
+ * parts of their own, and what is between them is translated. Sentences that are already in the
+ * target's language are such parts, too, because a model spoils them.
  */
 #include "server/passages/passage_maker.h"
 
@@ -46,7 +46,8 @@ static void write_code(void *context, size_t code)
         writing->status = mt_passage_write_code(maker->passage, segment, code, writing->out, NULL);
 }
 
-/* The translation of a stretch as it is written, or nothing: it is not known, or its codes are others. */
+/* Writes the known translation of a stretch, or nothing where it has other codes than the
+ * stretch. */
 static enum mt_status write_known(struct mt_maker *maker,
                                   const struct mt_numbered_stretch *numbered,
                                   const struct mt_text *known, struct mt_text *out,
@@ -62,8 +63,8 @@ static enum mt_status write_known(struct mt_maker *maker,
 /* ---- what is known ---- */
 
 struct known {
-    struct mt_text translation; /* empty: none */
-    bool is_target;             /* the stretch itself */
+    struct mt_text translation; /* empty: not known */
+    bool is_target;             /* the stretch is in the target's language already */
 };
 
 static enum mt_status ask_recall(struct mt_maker *maker, const struct mt_stretch *stretch,
@@ -102,8 +103,8 @@ static bool is_known(const struct known *known)
     return known->translation.length > 0 || known->is_target;
 }
 
-/* What is known of `stretch`, which lies within *left: what is before it is taken apart, and *left is
- * what is behind it. Takes what `known` holds. */
+/* Adds a known `stretch`, which lies within *left, as a part: what is before it in *left is taken
+ * apart, and *left becomes what is behind it. Takes over what `known` holds. */
 static enum mt_status add_known(struct mt_maker *maker, const struct mt_stretch *stretch,
                                 struct mt_stretch *left, struct known *known, struct mt_error *err)
 {
@@ -127,8 +128,8 @@ static enum mt_status add_known(struct mt_maker *maker, const struct mt_stretch 
 
 /* ---- sentences ---- */
 
-/* The codes of a sentence within a stretch: those that lie in it, but for such at its ends that are
- * not its own. */
+/* Returns a sentence of a stretch with its codes: those within it, without codes at its ends that
+ * do not belong to it. */
 static struct mt_stretch find_sentence(const struct mt_maker *maker, struct mt_range range,
                                        const struct mt_stretch *within)
 {
@@ -141,7 +142,7 @@ static struct mt_stretch find_sentence(const struct mt_maker *maker, struct mt_r
     return mt_maker_without_ends(maker, &out);
 }
 
-/* No code lies across its ends. */
+/* Whether no code extends across the stretch's ends. */
 static bool is_apart(const struct mt_maker *maker, const struct mt_stretch *stretch,
                      const struct mt_stretch *within)
 {

@@ -15,90 +15,93 @@
 struct mt_passage_part {
     size_t segment;
     struct mt_range range;              /* bytes of the segment's words */
-    size_t code, code_end;              /* of the codes in it */
-    struct mt_marked *marked;           /* what the model sees; NULL: the words as they are */
-    struct mt_translation *translation; /* NULL: nothing to translate, it stays; or: */
-    bool is_target;                     /* a sentence that is in the target's language */
-    bool is_recalled;                   /* a translation memory had it */
-    struct mt_text recalled;            /* as it is written */
+    size_t code, code_end;              /* codes of the segment within it */
+    struct mt_marked *marked;           /* what the model is shown; NULL: the words as they are */
+    struct mt_translation *translation; /* NULL: the part is not translated */
+    bool is_target;                     /* because it is a sentence in the target's language */
+    bool is_recalled;                   /* because a translation memory knows it */
+    struct mt_text recalled;            /* the known translation */
     bool is_traced;
-    bool is_unaligned; /* it should have been traced, but there was no memory for it */
+    bool is_unaligned; /* it needs a trace, but there was no memory for one */
     bool has_links;
     struct mt_word_links links; /* of rank 0 */
 };
 
 struct mt_passage {
     struct mt_coded coded;
-    bool is_plain;                 /* one segment, whose words are the source */
-    struct mt_passage_part *parts; /* in the words' order; every segment has one */
+    bool is_plain;                 /* the source is the words of a single segment */
+    struct mt_passage_part *parts; /* in the words' order; every segment has at least one */
     size_t n, capacity;
     struct mt_alignment_trace *trace;
     const struct mt_tokenizer *tokenizer;
-    const struct mt_tokenizer *editor; /* NULL: translations stay as the model wrote them */
-    char source_lang[MT_LANGUAGE_BYTES], target_lang[MT_LANGUAGE_BYTES]; /* BCP 47; "": not known */
+    const struct mt_tokenizer *editor; /* NULL: translations are not post-edited */
+    /* BCP 47; "" where not known */
+    char source_lang[MT_LANGUAGE_BYTES], target_lang[MT_LANGUAGE_BYTES];
     const struct mt_proofreader *reader;
     bool repairs_numbers;
 };
 
 /*
- * What rendering one part needs.
+ * What rendering one part needs. Its target is made in these steps:
  *
  *   written --[repair numbers]--> repaired --[post-edit]--> edited
  */
 struct mt_rendering {
-    struct mt_text written; /* rank's translation as the model wrote it */
+    struct mt_text written; /* the translation as the model wrote it */
     struct mt_text repaired, edited;
-    struct mt_number_repairs repairs; /* in repaired */
-    size_t *map;                      /* where the bytes of written are in target; NULL: the same */
-    const struct mt_text *target;     /* the one that counts */
+    struct mt_number_repairs repairs; /* their bytes are in repaired */
+    size_t *map; /* where each byte of written is in target; NULL: at the same place */
+    const struct mt_text *target; /* the last of these texts that was made */
     struct mt_range *source_sentences, *target_sentences;
-    struct mt_range *written_sentences; /* where those of the target are in what was rendered */
-    struct mt_word_links links;         /* of another rank than 0, or an edited one */
-    bool has_links;                     /* of this rank, as the model wrote it */
+    struct mt_range *written_sentences; /* target_sentences in the text that was rendered */
+    struct mt_word_links links;         /* used for ranks above 0, and for edited texts */
+    bool has_links;                     /* there are links of this rank to what the model wrote */
     struct mt_placement placement;
 };
 
-/* The target of a part that has been decoded, and its sentences. The caller finishes *rendering,
- * which is zeroed, on failure too. MT_MEMORY. */
+/* Makes the target of a part that has been decoded, and its sentences. MT_MEMORY. The caller
+ * finishes *rendering, which is zeroed before, after a failure, too. */
 MT_MUST_CHECK enum mt_status mt_rendering_make(const struct mt_passage *passage,
                                                struct mt_passage_part *part, size_t rank,
                                                struct mt_rendering *rendering,
                                                struct mt_error *err);
 void mt_rendering_finish(struct mt_rendering *rendering);
 
-/* Whether the model gave back what it was shown, piece by piece: names, code, text of another language.
- * Then the part stays as it is: the tokenizer alone would change its blanks and signs. Never where
- * terms have to be put in. MT_MEMORY. */
+/* Whether the model repeated its source piece by piece, such as names, code, or text in another
+ * language. Then the part stays as it is, because the tokenizer alone would change its blanks and
+ * signs. Never where terms have to be put in. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_rendering_is_unchanged(const struct mt_passage *passage,
                                                        const struct mt_passage_part *part,
                                                        size_t rank, bool *out,
                                                        struct mt_error *err);
 
-/* The links of the words as the model wrote them: *out is the part's or the rendering's. */
+/* Returns the links to the words as the model wrote them; *out belongs to the part or the
+ * rendering. */
 MT_MUST_CHECK enum mt_status mt_rendering_find_links(const struct mt_passage *passage,
                                                      struct mt_passage_part *part, size_t rank,
                                                      struct mt_rendering *rendering,
                                                      const struct mt_word_links **out,
                                                      struct mt_error *err);
 
-/* What of a part's text brings no numbers: terms, which have others, and stand-ins, which go. */
+/* Lists the ranges of a part's text whose numbers do not count: terms, which have other numbers in
+ * the target, and stand-ins, which are removed. */
 MT_MUST_CHECK enum mt_status mt_passage_list_ignored(const struct mt_passage_part *part,
                                                      struct mt_ranges *out, struct mt_error *err);
 
-/* A sentence's pair in what the model wrote, of a rendering that is not edited; *ignored are those
- * of all_ignored in it, and hold what *out points to. */
+/* Describes a sentence's pair in what the model wrote, of a rendering that is not edited. *ignored
+ * gets those of all_ignored that are in the sentence; *out points to it. */
 MT_MUST_CHECK enum mt_status
 mt_passage_describe_pair(const struct mt_passage_part *part, const struct mt_rendering *rendering,
                          size_t sentence, const struct mt_ranges *all_ignored,
                          struct mt_ranges *ignored, struct mt_proofread_pair *out,
                          struct mt_error *err);
 
-/* Appends a code, in the target language's own way where its form says so. MT_MEMORY. */
+/* Appends a code, written as the target language does where its form allows that. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_passage_write_code(const struct mt_passage *passage, size_t segment,
                                                    size_t code, struct mt_text *out,
                                                    struct mt_error *err);
 
-/* What is done with each part, until one fails. */
+/* Called for each part, until it fails for one. */
 typedef enum mt_status mt_passage_each_part(const struct mt_passage *passage, size_t index,
                                             void *context, struct mt_error *err);
 MT_MUST_CHECK enum mt_status mt_passage_for_each(const struct mt_passage *passage,

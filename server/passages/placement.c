@@ -13,7 +13,7 @@ static uint32_t char_at(const char *text, size_t at)
     return mt_utf8_decode(text + at);
 }
 
-/* Links come by target; of one target word's the strongest counts. */
+/* Links are ordered by target; only the strongest one of a target word counts. */
 static enum mt_status read_units(struct mt_placer *placer, struct mt_error *err)
 {
     const struct mt_word_links *links = placer->input->links;
@@ -44,7 +44,8 @@ bool mt_placer_came_from(const struct mt_placer_word *unit, size_t begin, size_t
 
 /* ---- points ---- */
 
-/* The sentence of a position; the one before it in the gap between two. */
+/* Returns the sentence that holds a position; for a position between two sentences it is the
+ * earlier. */
 static size_t sentence_of(const struct mt_placement_input *input, size_t at)
 {
     size_t k = 0;
@@ -53,7 +54,7 @@ static size_t sentence_of(const struct mt_placement_input *input, size_t at)
     return k;
 }
 
-/* Behind the last word of a range, where its final punctuation begins. */
+/* Returns the end of a range's last word, which is where its final punctuation begins. */
 static size_t end_of_words(const char *text, struct mt_range range)
 {
     size_t at = range.end;
@@ -75,7 +76,7 @@ static size_t at_sentence_end(const struct mt_placement_input *input, size_t sou
     return is_before_punctuation ? end_of_words(input->target, to) : to.end;
 }
 
-/* The comma behind a word goes with it, if the source has one there too. */
+/* Moves a position behind the comma that follows a word, if the source has one there, too. */
 static size_t over_punctuation(const struct mt_placement_input *input, size_t source, size_t at)
 {
     const char *text = input->marked->text.bytes;
@@ -123,8 +124,9 @@ static bool is_at_word_end(const char *text, size_t at)
            !mt_is_word_char(char_at(text, at));
 }
 
-/* Where a position of the source is in the target. One at the end of a word, as that of a note's number,
- * is behind a word there, too, even if no word of the target is known to be that one. */
+/* Returns where a position of the source is in the target. A position at the end of a word, like
+ * that of a footnote's number, is at the end of a word in the target, too, even if that word has no
+ * link. */
 size_t mt_placer_point_at(const struct mt_placer *placer, size_t source, bool leads)
 {
     const struct mt_placement_input *input = placer->input;
@@ -146,7 +148,7 @@ size_t mt_placer_point_at(const struct mt_placer *placer, size_t source, bool le
 
 /* ---- stand-ins ---- */
 
-/* Whether a word that ends beside c ends there. */
+/* Whether a word that ends beside c really ends there. */
 static bool parts_from(uint32_t c)
 {
     return !mt_is_word_char(c) || c >= MT_FIRST_IDEOGRAPH;
@@ -158,7 +160,7 @@ static bool is_whole_word(const char *text, size_t length, size_t begin, size_t 
            (end >= length || parts_from(char_at(text, end)));
 }
 
-/* Keeps removed ascending; false where the range meets one that is there. */
+/* Inserts a range so that removed stays ascending; false where it meets a range that is there. */
 static bool remove_range(struct mt_placement *out, size_t begin, size_t end)
 {
     size_t i = out->n_removed;
@@ -172,7 +174,7 @@ static bool remove_range(struct mt_placement *out, size_t begin, size_t end)
     return true;
 }
 
-/* Whether the word at begin came from elsewhere than the mark, as far as is known. */
+/* Whether the links say that the word at begin came from elsewhere than the mark. */
 static bool came_from_elsewhere(const struct mt_placer *placer, size_t begin,
                                 const struct mt_mark *mark)
 {
@@ -196,8 +198,8 @@ static struct mt_range target_sentence(const struct mt_placement_input *input,
     return input->target_sentences[sentence_of(input, mark->begin)];
 }
 
-/* The next place from `at` on, whole in [at, end), where the bytes stand in the target; end if
- * there is none. */
+/* Returns the next position from `at` on at which the word stands in the target as a whole and
+ * within `end`; `end` if there is none. */
 static size_t next_copy(const struct mt_placement_input *input, const char *word, size_t length,
                         size_t at, size_t end)
 {
@@ -205,8 +207,8 @@ static size_t next_copy(const struct mt_placement_input *input, const char *word
     return found ? (size_t)(found - input->target) : end;
 }
 
-/* The word as it stands in the mark's sentence of the target; with is_strict only where it came
- * from the mark. */
+/* Takes the word where it stands unchanged in the mark's sentence of the target; with is_strict
+ * only where it came from the mark. */
 static bool take_copy(struct mt_placer *placer, size_t index, const char *word, size_t length,
                       bool is_strict)
 {
@@ -232,7 +234,7 @@ static bool take_stand_in(struct mt_placer *placer, size_t index, bool is_strict
                      mark->end - mark->begin, is_strict);
 }
 
-/* Inflected, transliterated or mistaken: the word that came from it nevertheless. */
+/* Takes the word that came from the mark although it is inflected, transliterated or wrong. */
 static bool take_word(struct mt_placer *placer, size_t index)
 {
     const struct mt_mark *mark = &placer->input->marked->marks[index];
@@ -247,7 +249,7 @@ static bool take_word(struct mt_placer *placer, size_t index)
     return false;
 }
 
-/* Removes copies of a mark's word that the model wrote more often than it was asked to. */
+/* Removes copies of a mark's word that the model wrote more often than the source has it. */
 static void remove_other_copies(struct mt_placer *placer, const struct mt_mark *mark, size_t n_most)
 {
     const struct mt_placement_input *input = placer->input;
@@ -290,8 +292,8 @@ static size_t length_of(struct mt_range range)
     return range.end - range.begin;
 }
 
-/* Whether target[begin, end) is one of several forms of the term. Words that stay have none: a bar in
- * them is a sign. */
+/* Whether target[begin, end) is one of several forms of the term. Words that stay have no forms: a
+ * bar in them is an ordinary sign. */
 static bool is_form(const struct mt_placer *placer, const struct mt_mark *mark, size_t begin,
                     size_t end)
 {
@@ -301,8 +303,8 @@ static bool is_form(const struct mt_placer *placer, const struct mt_mark *mark, 
                             placer->input->target + begin, end - begin);
 }
 
-/* A sentence that is the term and nothing else becomes its translation whatever the model made of
- * it, but for another of its forms. */
+/* A sentence that is nothing but the term becomes the term's translation whatever the model wrote,
+ * unless that is another form of the term. */
 static bool take_sentence(struct mt_placer *placer, size_t index)
 {
     const struct mt_placement_input *input = placer->input;
@@ -334,9 +336,9 @@ static bool is_removed(const struct mt_placer *placer, const struct mt_placer_wo
     return false;
 }
 
-/* The words that most came from the term, at most as many as it has. Longer runs took in words
- * around them that a weak alignment counts to it: BLEU 29.9 instead of 30.1 with terms, 17.4
- * instead of 19.9 with words that the model does not know. */
+/* Takes the words that most came from the term, at most as many as it has. Longer runs took in
+ * words around them that a weak alignment links to it, too: BLEU 29.9 instead of 30.1 with terms,
+ * 17.4 instead of 19.9 with words that the model does not know. */
 static bool take_run(struct mt_placer *placer, size_t index)
 {
     const struct mt_placement_input *input = placer->input;
@@ -358,7 +360,7 @@ static bool take_run(struct mt_placer *placer, size_t index)
                                                  placer->units[best.end - 1].end);
 }
 
-/* A word that came more from another, but from the term too. */
+/* Takes a word that came more from another word, but also from the term. */
 static bool take_second_best(struct mt_placer *placer, size_t index)
 {
     const struct mt_word_links *links = placer->input->links;
@@ -382,7 +384,7 @@ static bool has_capital(const char *text, size_t length)
     return false;
 }
 
-/* In place of a sentence's first word, which has a capital for that reason alone. */
+/* Whether the term replaces a sentence's first word, which has a capital for that reason alone. */
 static bool is_raised(const struct mt_placer *placer, const struct mt_mark *mark,
                       const struct mt_place *place)
 {
@@ -429,7 +431,7 @@ static bool take_term(struct mt_placer *placer, size_t index, int pass)
     }
 }
 
-/* Here, too, copies that the alignment confirms come before others. */
+/* As with stand-ins, copies that the alignment confirms come before others. */
 static void place_terms(struct mt_placer *placer, bool *is_placed)
 {
     const struct mt_marked *marked = placer->input->marked;

@@ -8,7 +8,7 @@
 #include <unicode/ubrk.h>
 #include <unicode/utext.h>
 
-/* Words of one translation times words of the other that are compared; longer ones get no links. */
+/* Most pairs of words of both translations that are compared; longer translations get no links. */
 #define MAX_COMPARED ((size_t)1 << 22)
 
 struct words {
@@ -16,7 +16,7 @@ struct words {
     const char *text;
 };
 
-/* Words as word_links.h counts them. */
+/* Cuts a text into words as word_links.h counts them. */
 static enum mt_status cut_words(const char *text, size_t length, struct words *out,
                                 struct mt_error *err)
 {
@@ -45,7 +45,8 @@ static bool is_same_word(const struct words *a, size_t i, const struct words *b,
            memcmp(a->text + x.begin, b->text + y.begin, x.end - x.begin) == 0;
 }
 
-/* Length of the longest common subsequence of a from word i and b from word j on. */
+/* Fills in the length of the longest common subsequence of a from word i on and b from word j
+ * on. */
 static void fill_table(const struct words *a, const struct words *b, unsigned *table)
 {
     size_t width = b->ranges.n + 1;
@@ -79,8 +80,8 @@ static enum mt_status add_links_of(const struct mt_word_links *links, struct mt_
     return status;
 }
 
-/* Shared words take their links; between two of them, as many others as stand in both translations
- * are taken to be each other's. */
+/* Shared words get their links. Between two of them, other words are paired where both translations
+ * have as many. */
 static enum mt_status transfer(const struct mt_word_links *links, const struct words *a,
                                const struct words *b, const unsigned *table,
                                struct mt_word_links *out, struct mt_error *err)

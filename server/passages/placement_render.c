@@ -13,11 +13,11 @@ struct renderer {
     mt_placement_write *write;
     const void *context;
     struct mt_text *out;
-    size_t *order;   /* marks by place, parents apart */
-    size_t at;       /* what of the target is written */
-    size_t n_breaks; /* among the marks */
-    size_t gap_end;  /* of what is written: where the last gap ends */
-    size_t n_ends;   /* of sentences, beginnings and ends in turn, that are written */
+    size_t *order;   /* the marks by place, those of each parent together */
+    size_t at;       /* how much of the target has been written */
+    size_t n_breaks; /* breaks among the marks */
+    size_t gap_end;  /* where the last gap ends in out */
+    size_t n_ends;   /* beginnings and ends of sentences that have been written */
 };
 
 static const char *strings_of(const struct renderer *renderer)
@@ -30,7 +30,7 @@ static void write_string(struct renderer *renderer, struct mt_range range)
     mt_text_append(renderer->out, strings_of(renderer) + range.begin, range.end - range.begin);
 }
 
-/* Line feeds are what the breaks stand for, if there are any. */
+/* Leaves line feeds out if there are breaks, because the breaks stand for them. */
 static void write_lines(struct renderer *renderer, size_t begin, size_t end)
 {
     const char *target = renderer->input->target;
@@ -48,7 +48,7 @@ static size_t nth_end(const struct mt_range *sentences, size_t n)
     return n % 2 ? sentences[n / 2].end : sentences[n / 2].begin;
 }
 
-/* target[begin, end) was written, from out[from] on. */
+/* Notes where sentences begin and end, after target[begin, end) was written to out[from] and on. */
 static void settle_sentences(struct renderer *renderer, size_t begin, size_t end, size_t from)
 {
     const struct mt_placement_input *input = renderer->input;
@@ -101,7 +101,7 @@ static bool is_word_next(const struct renderer *renderer)
            mt_is_word_char(mt_utf8_decode(input->target + renderer->at));
 }
 
-/* In place of the blank before it, which is not another gap's. */
+/* Writes a gap instead of the blank before it, unless that blank is another gap's. */
 static void write_gap(struct renderer *renderer, const struct mt_mark *mark)
 {
     struct mt_text *out = renderer->out;
@@ -120,7 +120,7 @@ static void write_point(struct renderer *renderer, const struct mt_mark *mark)
         mt_text_append(renderer->out, " ", 1);
 }
 
-/* The first letter as a capital. */
+/* Writes a range with its first letter as a capital. */
 static void write_raised(struct renderer *renderer, struct mt_range range)
 {
     const char *string = strings_of(renderer) + range.begin;
@@ -129,7 +129,7 @@ static void write_raised(struct renderer *renderer, struct mt_range range)
     write_string(renderer, range);
 }
 
-/* What is put behind a sentence belongs to it. */
+/* What is written behind a sentence becomes a part of it. */
 static void stretch_sentence(struct renderer *renderer)
 {
     const struct mt_placement_input *input = renderer->input;
@@ -140,7 +140,7 @@ static void stretch_sentence(struct renderer *renderer)
         input->written_sentences[n - 1].end = renderer->out->length;
 }
 
-/* A stand-in for nothing, with the blank behind it. */
+/* Leaves a stand-in out that nothing replaces, with the blank behind it. */
 static void pass_over(struct renderer *renderer, const struct mt_place *place)
 {
     const struct mt_placement_input *input = renderer->input;
@@ -176,7 +176,7 @@ static void write_stand_in(struct renderer *renderer, const struct mt_mark *mark
         mt_text_append(renderer->out, " ", 1);
 }
 
-/* What was written from out[from] on, as often as the source had it. */
+/* Repeats what was written from out[from] on as often as the source had it. */
 static void write_again(struct renderer *renderer, const struct mt_mark *mark, size_t from)
 {
     struct mt_text *out = renderer->out;
@@ -187,7 +187,7 @@ static void write_again(struct renderer *renderer, const struct mt_mark *mark, s
     }
 }
 
-/* The source's words in the place of the target's until `end`. */
+/* Writes the source's words instead of the target's until `end`. */
 static void write_source(struct renderer *renderer, const struct mt_mark *mark, size_t end)
 {
     size_t from = renderer->out->length, begin = renderer->at;
@@ -225,7 +225,8 @@ static void write_mark(struct renderer *renderer, size_t index, size_t end)
     }
 }
 
-/* Inside a span, or all of it: its marks in order of their places, and the text in between. */
+/* Writes a span's inside, or the whole text: its marks in the order of their places, and the text
+ * between them. */
 static void write_marks(struct renderer *renderer, size_t parent, size_t end)
 {
     const struct mt_marked *marked = renderer->input->marked;

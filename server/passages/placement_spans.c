@@ -7,8 +7,9 @@
 
 #include <unicode/uchar.h>
 
-/* What a word of the target counts for a span: one of its own, one of another's, and one that came
- * from nowhere. Own ones outweigh: a gap of one word does not cut a span in two. */
+/* What a word of the target is worth to a span: a word that came from the span, one that came from
+ * elsewhere, and one of which that is not known. The first is worth more than the second costs, so
+ * that a gap of one word does not cut a span in two. */
 #define OWN_WORD 1.0
 #define OTHER_WORD (-0.6)
 #define UNKNOWN_WORD (-0.1)
@@ -30,7 +31,7 @@ static double worth_of(const struct mt_placer_word *unit, const struct mt_mark *
     return mt_placer_came_from(unit, mark->begin, mark->end) ? OWN_WORD : OTHER_WORD;
 }
 
-/* The run of untaken words in [begin, end) that is worth most: Kadane's. */
+/* Returns the most valuable run of untaken words in [begin, end), by Kadane's algorithm. */
 static struct mt_placer_run best_run(const struct mt_placer *placer, const struct mt_mark *mark,
                                      struct mt_range within)
 {
@@ -56,8 +57,8 @@ static bool is_within(const struct mt_placer_word *unit, const struct mt_mark *m
            mt_placer_came_from(unit, mark->begin, mark->end);
 }
 
-/* Once for all children of a parent: whoever looks for siblings at each word, for each span, takes
- * time that grows with the square of the marks times the words. */
+/* Counts once for all children of a parent: to look for siblings at each word, for each span, would
+ * take time in proportion to the square of the marks times the words. */
 static void count_children(struct mt_placer *placer, size_t parent)
 {
     const struct mt_marked *marked = placer->input->marked;
@@ -75,7 +76,7 @@ static bool is_of_sibling(const struct mt_placer_word *unit, const struct mt_mar
     return unit->n_children > is_within(unit, mark);
 }
 
-/* The word that stands where the alignment has none for the span: nearest to where it would be. */
+/* Returns the word nearest to where the span should be, for a span to which no word is linked. */
 static struct mt_placer_run nearest_word(struct mt_placer *placer, size_t at,
                                          struct mt_range within, const struct mt_mark *mark)
 {
@@ -95,7 +96,7 @@ static struct mt_placer_run nearest_word(struct mt_placer *placer, size_t at,
     return best;
 }
 
-/* Whether the source's character on that side of a span's edge is punctuation within it. */
+/* Whether a span begins, or ends, with punctuation in the source. */
 static bool edge_is_punctuation(const struct mt_marked *marked, const struct mt_mark *mark,
                                 bool at_end)
 {
@@ -128,7 +129,8 @@ static struct mt_range with_punctuation(const struct mt_placement_input *input,
     return range;
 }
 
-/* The sign at an edge of a span that says what its number is of: a currency or %. 0: none. */
+/* Returns the sign at an edge of a span that is the unit of its number, a currency or %; 0:
+ * none. */
 static uint32_t unit_of(const struct mt_marked *marked, const struct mt_mark *mark)
 {
     const char *text = marked->text.bytes;
@@ -159,8 +161,9 @@ static bool ends_with(const char *text, struct mt_range range, uint32_t c)
     return range.begin < range.end && char_at(text, mt_previous_char(text, range.end)) == c;
 }
 
-/* Languages write it on the other side of the number, and with a blank: <b>$5</b>, <b>5 $</b>. Beside two of
- * them, the one that touches the number from before is its own. */
+/* Extends the range to such a sign, which languages write on the other side of the number, and with
+ * a blank: <b>$5</b>, <b>5 $</b>. Of two signs, the one that touches the number from before is its
+ * own. */
 static struct mt_range with_unit(const struct mt_placement_input *input, const struct mt_mark *mark,
                                  struct mt_range range, struct mt_range within)
 {
@@ -215,7 +218,7 @@ static void place_span(struct mt_placer *placer, size_t index, struct mt_range s
         placer->units[i].is_taken = true;
 }
 
-/* What each child span of parent counts at best; -1 for marks that are none. */
+/* Sets what each child span of parent is worth at best, and -1 for marks that are no such spans. */
 static void weigh_spans(const struct mt_placer *placer, size_t parent, struct mt_range within,
                         double *worth)
 {
@@ -236,7 +239,7 @@ static size_t index_of_most(const double *worth, size_t n)
     return most;
 }
 
-/* Spans of one parent, those that are sure of their words first. */
+/* Places the spans of one parent, the most valuable ones first. */
 static void place_spans_in(struct mt_placer *placer, size_t parent, double *worth)
 {
     const struct mt_placement_input *input = placer->input;
@@ -257,7 +260,7 @@ static void place_spans_in(struct mt_placer *placer, size_t parent, double *wort
     }
 }
 
-/* Parents precede their children. */
+/* Parents come before their children. */
 enum mt_status mt_placer_place_spans(struct mt_placer *placer, struct mt_error *err)
 {
     const struct mt_marked *marked = placer->input->marked;

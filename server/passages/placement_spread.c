@@ -1,4 +1,4 @@
-/* Spans that an alignment left without a word. */
+/* Shares out words to spans that the alignment left without any. */
 #include "server/passages/placement.h"
 
 #include "base/size.h"
@@ -8,7 +8,7 @@
 
 #include <unicode/uchar.h>
 
-/* Whether a stand-in or term lies over a byte of the target: what is written there is its own. */
+/* Whether a byte of the target is replaced by a stand-in or term. */
 static bool is_removed(const struct mt_placement *placement, size_t at)
 {
     size_t low = 0, high = placement->n_removed;
@@ -22,7 +22,7 @@ static bool is_removed(const struct mt_placement *placement, size_t at)
     return low < placement->n_removed && placement->removed[low].begin <= at;
 }
 
-/* A letter or digit of the target that is written. */
+/* Whether a letter or digit of the target is written. */
 static bool is_letter(const struct mt_placement_input *input, const struct mt_placement *placement,
                       size_t at)
 {
@@ -41,7 +41,7 @@ static bool is_within(const struct mt_marked *marked, size_t mark, size_t span)
     return mark == span;
 }
 
-/* Whether a stand-in or term is within a span, which follows it in the list. */
+/* Whether a stand-in or term is within a span. It follows the span in the list then. */
 static bool holds_code(const struct mt_marked *marked, size_t span)
 {
     const struct mt_mark *own = &marked->marks[span];
@@ -62,7 +62,8 @@ static bool has_letter(const char *text, size_t begin, size_t end)
     return false;
 }
 
-/* Whether a span of words got nothing but digits that the source has elsewhere: not "20" for "twenty". */
+/* Whether a span of words got only digits that the source has elsewhere. ("20" for "twenty" is none
+ * of these.) */
 static bool has_foreign_digits(const struct mt_placement_input *input, const struct mt_mark *mark,
                                struct mt_place place)
 {
@@ -105,14 +106,14 @@ bool mt_placement_keeps_words(const struct mt_placement_input *input,
     return true;
 }
 
-/* A text whose letters are shared out: the source, or what is written of the target. */
+/* A text whose letters are shared out: the source, or what of the target is written. */
 struct shared {
     const char *text;
-    const struct mt_placement *placement; /* of the target; NULL: the source */
-    bool has_letters;                     /* no digits count */
+    const struct mt_placement *placement; /* NULL for the source */
+    bool has_letters;                     /* digits do not count */
 };
 
-/* Whether a letter counts: each one, or with by_words the first of a word. */
+/* Whether the letter at `at` counts: each does or, with by_words, the first of each word. */
 static bool counts(const struct shared *shared, size_t begin, size_t at, bool by_words)
 {
     const char *text = shared->text;
@@ -131,7 +132,7 @@ static size_t count_units(const struct shared *shared, struct mt_range range, bo
     return n;
 }
 
-/* Behind n units from `begin` on, and what follows them up to the next one. */
+/* Returns the position behind n letters that count, and behind what follows up to the next one. */
 static size_t behind_units(const struct shared *shared, size_t begin, size_t end, size_t n,
                            bool by_words)
 {
@@ -142,7 +143,7 @@ static size_t behind_units(const struct shared *shared, size_t begin, size_t end
     return at;
 }
 
-/* The children of one parent, or of none. */
+/* Shares out the words of one parent, or of the whole text, among its children. */
 static void spread(const struct mt_placement_input *input, struct mt_placement *placement,
                    size_t parent)
 {
@@ -169,7 +170,8 @@ static void spread(const struct mt_placement_input *input, struct mt_placement *
     bool by_words = count_units(&to, within, true) >= n_children;
     size_t n_source = mt_size_max(1, count_units(&from, source, by_words));
     size_t n_target = count_units(&to, within, by_words), at = within.begin;
-    size_t n_before = 0, counted = source.begin; /* units of the source before `counted` */
+    /* letters of the source that count before `counted` */
+    size_t n_before = 0, counted = source.begin;
     for (size_t i = 0; i < marked->n; i++) {
         const struct mt_mark *mark = &marked->marks[i];
         if (mark->parent != parent || !held_words(marked, mark))
@@ -177,7 +179,7 @@ static void spread(const struct mt_placement_input *input, struct mt_placement *
         n_before += count_units(&from, (struct mt_range){counted, mark->end}, by_words);
         counted = mark->end;
         n_done++;
-        size_t n_left = n_children - n_done; /* each needs one, too */
+        size_t n_left = n_children - n_done; /* each of these needs a letter, too */
         size_t n_until = mt_size_max(n_before * n_target / n_source, n_given + 1);
         n_until = mt_size_min(n_until, n_target > n_left ? n_target - n_left : n_given);
         size_t end = behind_units(&to, at, within.end, n_until - n_given, by_words);

@@ -1,6 +1,6 @@
 /*
- * What finding the places of marks shares among its files: placement.c has stand-ins, terms, points
- * and breaks, placement_spans.c the spans.
+ * What the files share that find the places of marks: placement.c for stand-ins, terms, points and
+ * breaks, placement_spans.c for spans.
  *
  * Thread-safety: one thread at a time.
  */
@@ -13,12 +13,13 @@
 struct mt_placer_word {
     size_t begin, end;
     size_t source_begin, source_end;
-    float score;       /* how much of it did */
-    bool is_taken;     /* by a span or stand-in of the parent at hand */
-    size_t n_children; /* of that parent, once counted: the marks that the source word lies in */
+    float score;   /* how much of it came from that word */
+    bool is_taken; /* by a span or stand-in of the parent that is being worked on */
+    /* children of that parent that hold the source word, once they are counted */
+    size_t n_children;
 };
 
-/* A run of words [first, end) of the placer's, and what it counts. */
+/* A run of words [first, end) of the placer's, and what it is worth. */
 struct mt_placer_run {
     size_t first, end;
     double worth;
@@ -28,17 +29,17 @@ struct mt_placer {
     const struct mt_placement_input *input;
     struct mt_placer_word *units; /* by begin */
     size_t n;
-    bool is_counted; /* n_children of the units */
+    bool is_counted; /* n_children of the units is set */
     struct mt_placement *out;
 };
 
 /* Whether the word came from the source's [begin, end). */
 bool mt_placer_came_from(const struct mt_placer_word *unit, size_t begin, size_t end);
 
-/* Where a point belongs that stands at `source`, or, if it leads, belongs to the word behind it. */
+/* Returns where a point at `source` belongs. If it leads, it belongs to the word behind it. */
 size_t mt_placer_point_at(const struct mt_placer *placer, size_t source, bool leads);
 
-/* Of all spans, once stand-ins and terms have their places. MT_MEMORY. */
+/* Places all spans, after stand-ins and terms. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_placer_place_spans(struct mt_placer *placer, struct mt_error *err);
 
 #endif

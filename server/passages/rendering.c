@@ -22,7 +22,7 @@ void mt_rendering_finish(struct mt_rendering *rendering)
     mt_placement_finish(&rendering->placement);
 }
 
-/* The target becomes `changed`, where `step` says that its bytes are. Takes step over. */
+/* The target becomes `changed`; `step`, which this takes over, says where its bytes are in it. */
 static void move_on(struct mt_rendering *rendering, size_t n_sentences,
                     const struct mt_text *changed, size_t *step)
 {
@@ -41,7 +41,8 @@ static void move_on(struct mt_rendering *rendering, size_t n_sentences,
     free(step);
 }
 
-/* The dash of "Monday–Friday", if there are no others: the model was shown blanks around it. */
+/* Finds the dash of "Monday–Friday", if it is the only one: the model was shown blanks around
+ * it. */
 static void find_dash(const struct mt_passage *passage, const struct mt_passage_part *part,
                       struct mt_post_edit_input *input)
 {
@@ -228,7 +229,7 @@ static bool has_terms(const struct mt_marked *marked)
     return false;
 }
 
-/* The pieces that a sentence was shown as, and those of its translation. */
+/* Appends the pieces that a sentence was shown as, and those of its translation. */
 static void append_pieces(const struct mt_tokenizer *tokenizer,
                           const struct mt_translation_part *sentence,
                           const struct mt_hypothesis *hypothesis, struct mt_text *shown,
@@ -245,8 +246,8 @@ static void append_pieces(const struct mt_tokenizer *tokenizer,
     }
 }
 
-/* Whether a target language code, ">>fra<<", stands before the first sentence: it is for the model
- * alone. */
+/* Whether a target language code, ">>fra<<", stands before the first sentence: only the model sees
+ * it. */
 static bool begins_with_code(const struct mt_translation *translation)
 {
     size_t length;
