@@ -13,7 +13,7 @@ static bool is_alnum_at(const char *text, size_t length, size_t at)
     return at < length && u_isalnum((UChar32)mt_utf8_decode(text + at));
 }
 
-/* "&amp;" */
+/* An entity such as "&amp;" has no mark. */
 static bool is_entity(const char *text, size_t length, size_t at)
 {
     size_t end = at + 1;
@@ -22,8 +22,8 @@ static bool is_entity(const char *text, size_t length, size_t at)
     return end < length && text[end] == ';';
 }
 
-/* Within a word, "E&xit" and "E_xit" are labels; "R&D", "AT&T", "file_name", "MAX_SIZE" and
- * "API_call" are none. */
+/* Within a word, the marks of "E&xit" and "E_xit" are accelerators; those of "R&D", "AT&T",
+ * "file_name", "MAX_SIZE" and "API_call" are not. */
 static bool is_within_label(const char *text, char mark, size_t word, size_t at)
 {
     size_t last = mt_previous_char(text, at);
@@ -42,10 +42,10 @@ static bool is_mark(const char *text, size_t length, char mark, size_t word, siz
     return word == at || is_within_label(text, mark, word, at);
 }
 
-/* The mark's place; length: there is none. */
+/* Returns the mark's position, or length where there is none. */
 static size_t find_mark(const char *text, size_t length, char mark)
 {
-    size_t found = length, n = 0, word = 0; /* where the word began that `at` is in */
+    size_t found = length, n = 0, word = 0; /* word: where the word that holds `at` begins */
     struct mt_protected next = mt_protect_find(text, length, 0);
     for (size_t at = 0; at < length;) {
         if (next.kind != MT_PROTECTED_NOTHING && at >= next.begin) {
@@ -76,7 +76,7 @@ struct mt_accelerator mt_accelerator_find(const char *text, size_t length)
     return (struct mt_accelerator){0};
 }
 
-/* Chinese, Japanese and Korean are typed by way of other letters. */
+/* Chinese, Japanese and Korean letters have no keys of their own. */
 static bool has_key(uint32_t c)
 {
     UErrorCode code = U_ZERO_ERROR;
@@ -85,8 +85,8 @@ static bool has_key(uint32_t c)
            script != USCRIPT_HANGUL && script != USCRIPT_BOPOMOFO;
 }
 
-/* Where the mark stands before a word: the first with this letter, else the first; length: there is
- * none. */
+/* Returns the position where the mark goes before a word: the first word that begins with this
+ * letter, else the first word; length where there is none. */
 static size_t find_place(const char *text, size_t length, uint32_t letter)
 {
     size_t first = length;
@@ -111,7 +111,7 @@ static size_t find_place(const char *text, size_t length, uint32_t letter)
     return first;
 }
 
-/* Where the words end, before an ellipsis, a colon or blanks. */
+/* Returns where the words end, before an ellipsis, a colon or blanks. */
 static size_t find_end(const char *text, size_t length)
 {
     while (length > 0) {

@@ -7,12 +7,13 @@
 #include <unicode/uchar.h>
 
 /*
- * Words that end in a full stop without ending a sentence: titles always, references when a number
- * follows ("No. 5", but "He said no. 5 people left" has it in lower case). Each word stands between
- * blanks, so that one search for " word " decides. CLDR has many more that are not repeated here.
+ * Words that end in a full stop without ending a sentence. Titles never end one; references do not
+ * where a number follows ("No. 5", but "He said no. 5 people left" has it in lower case). Each word
+ * is between blanks, so that one search for " word " decides. CLDR has many more, which are not
+ * repeated here.
  */
 static const struct {
-    const char *language; /* "": every language */
+    const char *language; /* "": all languages */
     const char *titles;
     const char *references;
 } abbreviations[] = {
@@ -67,7 +68,7 @@ static bool is_abbreviation(const char *word, size_t length, bool before_number,
     return false;
 }
 
-/* "3" and "31", but not a year, which ends sentences too often. */
+/* Whether a word is like "3" or "31", but not a year, because years end sentences too often. */
 static bool is_ordinal(const char *word, size_t length, const char *language)
 {
     if (length < 1 || length > 2 || !language)
@@ -78,15 +79,17 @@ static bool is_ordinal(const char *word, size_t length, const char *language)
     return is_listed(ordinal_languages, language, strcspn(language, "-_"));
 }
 
-/* "J" of "J. Bach". English "I" is a pronoun that sentences end with. */
+/* Whether a word is like the "J" of "J. Bach". English "I" is not, because it is a pronoun that
+ * sentences end with. */
 static bool is_initial(const char *word, size_t length)
 {
     return length == mt_char_length(word) && u_isupper((UChar32)mt_utf8_decode(word)) &&
            word[0] != 'I';
 }
 
-/* "U.S" of "the U.S. Army". A sentence may end so, too: then one of the words that most begin with
- * follows, of which next[0, n_next) is the beginning of the text behind. */
+/* Whether a word is like the "U.S" of "the U.S. Army". A sentence may end with it, too: then
+ * next[0, n_next), the text behind it, begins with one of the words that most sentences begin
+ * with. */
 static bool is_in_initials(const char *word, size_t length, const char *next, size_t n_next,
                            const char *language)
 {
@@ -124,7 +127,7 @@ static size_t word_begin(const char *text, size_t end)
     return begin;
 }
 
-/* The sentence up to text[end) closes a quotation that asks or exclaims, and next is in lower case:
+/* Whether the sentence up to text[end) closes a quotation with ? or !, and next is in lower case:
  * "Really?" she asked. */
 static bool speech_continues(const char *text, size_t end, uint32_t next)
 {
@@ -145,7 +148,7 @@ bool mt_boundary_is_false(const char *text, size_t length, size_t at, const char
     while (end > 0 && mt_is_space(mt_utf8_decode(text + mt_previous_char(text, end))))
         end = mt_previous_char(text, end);
     if (end == at || end == 0)
-        return false; /* scripts without blanks know no abbreviations */
+        return false; /* scripts without blanks have no abbreviations */
 
     uint32_t next = mt_utf8_decode(text + at);
     if (text[end - 1] != '.')

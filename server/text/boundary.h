@@ -1,6 +1,6 @@
 /*
- * Second thoughts about sentence boundaries: what UAX 29 and CLDR's abbreviations miss. Only
- * splitter.c asks.
+ * Corrections of sentence boundaries where UAX 29 and CLDR's abbreviations are wrong. Used by
+ * splitter.c alone.
  */
 #ifndef MT_SERVER_TEXT_BOUNDARY_H
 #define MT_SERVER_TEXT_BOUNDARY_H
@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /*
- * Whether the sentence goes on across the boundary at text[at], 0 < at < length. text[0, length)
- * is one line of well-formed UTF-8 and text[at] the first byte behind the blanks that follow the
+ * Whether the sentence goes on across the boundary at text[at], 0 < at < length. text[0, length) is
+ * one line of well-formed UTF-8, and text[at] is the first byte behind the blanks that follow the
  * full stop. language: BCP 47; NULL: unknown.
  */
 bool mt_boundary_is_false(const char *text, size_t length, size_t at, const char *language);

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Behind what closes it, or 0; not beyond the line, and not beyond another tag: "a <b" is none. */
+/* Returns where the tag ends, behind `closing`, or 0. A tag does not extend beyond the line or into
+ * another tag: "a <b" has none. */
 static size_t find_end(const char *text, size_t length, size_t at, char closing)
 {
     size_t limit = mt_size_min(length, at + MT_MAX_CUE_TAG_BYTES);
@@ -32,7 +33,7 @@ size_t mt_cue_tag_length(const char *text, size_t length, size_t at, enum mt_cue
     return end ? end - at : 0;
 }
 
-/* The letters of <b>, </b>, <c.loud>; 0 for tags without a name. */
+/* Returns the length of a tag's name, which <b>, </b> and <c.loud> have; 0 for other tags. */
 static size_t name_of(const char *text, const struct mt_cue_tag *tag, const char **out)
 {
     size_t begin = tag->begin + 1 + tag->is_closing, end = begin;
@@ -51,7 +52,7 @@ static bool have_same_name(const char *text, const struct mt_cue_tag *a, const s
     return a_length == b_length && a_length > 0 && strncasecmp(a_name, b_name, a_length) == 0;
 }
 
-/* Pairs every closing tag with the nearest open one of its name; those opened in between have no
+/* Pairs every closing tag with the nearest open one of its name; tags opened in between have no
  * mate. */
 static void pair(const char *text, struct mt_cue_tags *tags)
 {
@@ -113,7 +114,8 @@ static const struct {
     {"&#39;", "'"},
 };
 
-/* Bytes of the entity that bytes[0, length) begins with, and its character; or 0. */
+/* Returns the length of the entity that bytes[0, length) begins with, and its character; 0 where
+ * there is none. */
 static size_t find_entity(const char *bytes, size_t length, const char **character)
 {
     for (size_t k = 0; bytes[0] == '&' && k < sizeof entities / sizeof *entities; k++) {

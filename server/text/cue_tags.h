@@ -1,7 +1,7 @@
 /*
  * Markup within a subtitle: <i>, </i>, <font color="red">, <v Anna>, <00:01:02.000>, and in SubRip
- * also {\an8} and {y:i}. A tag that is closed further on is a span around its words, any other a
- * point between them (coded.h: mt_read_srt, mt_read_vtt).
+ * also {\an8} and {y:i}. A tag that is closed later is a span around its words; any other tag is a
+ * point between words (coded.h: mt_read_srt, mt_read_vtt).
  *
  * Thread-safety: one thread at a time.
  */
@@ -10,7 +10,7 @@
 
 #include "server/text/codes/coded.h"
 
-/* Longest tag in bytes, and the most of one text. */
+/* Most bytes of a tag, and most tags of one text. */
 #define MT_MAX_CUE_TAG_BYTES 256
 #define MT_MAX_CUE_TAGS 192
 
@@ -26,17 +26,17 @@ struct mt_cue_tag {
     size_t mate; /* index of the tag that closes this one or is closed by it, or MT_NO_MATE */
 };
 
-/* In the text's order; pairs nest. */
+/* In the text's order; pairs are nested. */
 struct mt_cue_tags {
     struct mt_cue_tag items[MT_MAX_CUE_TAGS];
     size_t n;
-    size_t n_halves; /* tags that should have a mate and have none */
+    size_t n_halves; /* tags that have no mate, but should have one */
 };
 
-/* Bytes of the tag that begins at text[at], or 0. */
+/* Returns the length of the tag that begins at text[at], or 0. */
 size_t mt_cue_tag_length(const char *text, size_t length, size_t at, enum mt_cue_markup markup);
 
-/* False: there are more than MT_MAX_CUE_TAGS, and *out holds the first ones. */
+/* Returns false where there are more than MT_MAX_CUE_TAGS; *out holds the first ones then. */
 bool mt_cue_tags_find(const char *text, size_t length, enum mt_cue_markup markup,
                       struct mt_cue_tags *out);
 

@@ -1,12 +1,12 @@
 /*
- * Which language a text is in: CLD2 behind C. It names any that it knows (80), and prefers those
- * that a server has where a text leaves it open: "Ja" alone is Finnish otherwise.
+ * Detects which language a text is in, with CLD2. It knows 80 languages, and prefers those that a
+ * server has where a text may be in several: "Ja" alone would be Finnish otherwise.
  *
- * Confidence is 0 to 100, as LibreTranslate's: how often such an answer is right, by what CLD2
- * found and how much text it saw, measured on single sentences of 17 languages (detect.cc); the
- * part of the text that is in the language counts, too. A short word says little: "Hello" is 5.
- * Of a text in several languages the one with the largest part is named. A language that is not
- * written in the text's script (scripts.h) is never named.
+ * Confidence is 0 to 100, as LibreTranslate's: how often such an answer is right, given what CLD2
+ * found and how much text it saw, measured on single sentences of 17 languages (detect.cc). The
+ * part of the text that is in the language counts, too. A short word gives little confidence:
+ * "Hello" has 5. Of a text in several languages the one with the largest part is named. A language
+ * that is not written in the text's script (scripts.h) is never named.
  *
  * Thread-safety: safe.
  */
@@ -18,62 +18,63 @@
 
 #include <stdbool.h>
 
-/* Languages to choose from; there may be none. */
+/* Languages to choose from. The list may be empty. */
 #define MT_DETECT_MAX_LANGUAGES 1024
 struct mt_detect_languages {
     const char *codes[MT_DETECT_MAX_LANGUAGES]; /* normalised (language.h) */
-    size_t n;                                   /* 0: all that CLD2 knows */
-    bool has_usual; /* codes[0] is what texts are in, as long as nothing says otherwise */
+    size_t n;                                   /* 0: all languages that CLD2 knows */
+    bool has_usual; /* codes[0] is assumed where the text does not show another language */
 };
 
 struct mt_detection {
     char language[MT_LANGUAGE_BYTES];
-    double confidence; /* 0 to 100; 0: undetectable */
-    bool is_served;    /* language is one of the languages, as written there */
-    bool is_certain;   /* so that a text in a language that is not served may be refused */
-    bool is_open;      /* one word at most, and the languages have a usual one */
-    const char *first; /* the first of the languages that the letters may be for; borrowed */
+    double confidence; /* 0 to 100; 0: not detectable */
+    bool is_served;    /* the detected language is in the list, and spelled as there */
+    bool is_certain;   /* certain enough to refuse a text in a language that is not served */
+    bool is_open;      /* the text has one word at most, and the list has a usual language */
+    const char *first; /* first language of the list with such letters; borrowed */
 };
 
 /*
- * From which confidence an answer is certain, and, where it is a language that is not served, from
- * how many bytes or words of two letters: a word alone is often one of several languages ("Timer",
- * "Presentation"). With English and German served and sentences of Tatoeba, that is said of 0 of
- * 2,429 English and 0 of 1,063 German ones, and of 62 of 20,000 English strings of interfaces. Two
- * words have to be more certain: that is said of 8 of 2,995 English pairs of interfaces, most of them
- * names, and of half of the German ones ("Guten Morgen"). What no served language is written in is certain, too, unless it is in Latin letters, which stand in
- * texts of any language.
+ * The confidence from which on an answer is certain. Where the language is not served, the text
+ * also needs so many bytes or words of two letters, because a single word is often one of several
+ * languages ("Timer", "Presentation"). With English and German served this is wrong for 0 of 2,429
+ * English and 0 of 1,063 German sentences of Tatoeba, and for 62 of 20,000 English strings of
+ * interfaces. Two words need more confidence: that is wrong for 8 of 2,995 English pairs of words
+ * of interfaces, most of them names, and holds for half of the German pairs ("Guten Morgen"). A
+ * text in a script that no served language is written in is certain, too, except in Latin letters,
+ * which texts of any language have.
  */
 #define MT_DETECT_CERTAIN 60
 #define MT_DETECT_LONG_BYTES 16
 #define MT_DETECT_LONG_WORDS 3
 #define MT_DETECT_PAIR_CERTAIN 84
 
-/* Bytes that are looked at; what is longer is judged by its beginning. */
+/* Most bytes that are looked at: the beginning of a text is enough. */
 #define MT_DETECT_MAX_BYTES ((size_t)1 << 16)
 
-/* Makes one of the first n languages the usual one, where it is among them. */
+/* Makes `code` the usual language, where it is among the first n. */
 void mt_detect_prefer(struct mt_detect_languages *languages, size_t n, const char *code);
 
-/* text is well-formed UTF-8. With is_html, tags do not count. Where nothing is found (no letters)
+/* text is well-formed UTF-8. With is_html, tags do not count. Where nothing is found (no letters),
  * the answer is the first language ("en" where there are none) with confidence 0. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_detect(const char *text, size_t length, bool is_html,
                                        const struct mt_detect_languages *languages,
                                        struct mt_detection *out, struct mt_error *err);
 
-/* The language that a page is in, "" where nothing of it is certain, by its texts: that of most
- * bytes, where one language has half of them. Begins as {0}. */
+/* Finds the language of a page from the languages of its texts: the one with at least half of the
+ * bytes, or "". {0} at first. */
 struct mt_detect_page {
     char language[MT_LANGUAGE_BYTES];
-    size_t n_bytes; /* by which it is ahead */
+    size_t n_bytes; /* by how many bytes the language leads */
 };
 void mt_detect_page_add(struct mt_detect_page *page, const struct mt_detection *detection,
                         size_t length);
 
-/* For who has to translate: where the answer is not certain, and is none of the languages or of a
- * text that is open, the first language with confidence 0. "Delete" is English then, and not
- * Norwegian: of 5,855 English words of interfaces 99.8 % are with English and German served, and 79 %
- * without it. */
+/* Decides which language to translate from. An answer that is not certain becomes the first
+ * language with confidence 0, unless it is one of the languages and the text is more than an open
+ * word. So "Delete" is English and not Norwegian: with English and German served, this is right for
+ * 99.8 % of 5,855 English words of interfaces, and without it for 79 %. */
 void mt_detection_settle(struct mt_detection *detection);
 
 #endif

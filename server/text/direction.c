@@ -6,7 +6,7 @@
 
 #define MAX_LISTED 12
 
-/* Which of the model's languages serves one best: the same rather than a like one. */
+/* Returns the model's language for the one asked for: preferably the same, else a similar one. */
 static const char *find_own(const struct mt_tokenizer *tokenizer, const char *asked)
 {
     const char *found = NULL;
@@ -41,7 +41,7 @@ static enum mt_status refuse(const struct mt_tokenizer *tokenizer, const char *n
     return status;
 }
 
-/* One side. own: what the model's files say, or NULL. */
+/* Chooses the source or the target. own: what the model's files say, or NULL. */
 static enum mt_status choose(const struct mt_tokenizer *tokenizer, const char *name,
                              const char *asked, const char *own, const char **code,
                              char lang[MT_LANGUAGE_BYTES], struct mt_error *err)

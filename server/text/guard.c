@@ -12,18 +12,19 @@
 #include <unicode/uchar.h>
 
 #define MIN_LOGPROB (-100.0)
-/* How much surer a model has to be for each piece more that a word of the source is spelled in, up to so
- * many. */
+/* By how much the required probability grows for each further piece that a word of the source is
+ * spelled in, up to so many pieces. */
 #define SURER_PER_PIECE 0.15
 #define MOST_PIECES 3
 
-/* Target ids, or source tokens: what the vocabulary does not know has one id for all of it, and is
- * no repetition. */
+/* Target ids or source tokens. All that the vocabulary lacks has the same id, which is not a
+ * repetition. */
 struct sequence {
     const int32_t *ids;
-    const struct mt_token *tokens; /* where there are no ids */
+    const struct mt_token *tokens; /* used where ids is NULL */
     size_t n;
-    const struct mt_tokenizer *tokenizer; /* of the ids; NULL: nothing is known of their pieces */
+    /* that made the ids; NULL: their pieces are not known */
+    const struct mt_tokenizer *tokenizer;
     size_t max_run;
 };
 
@@ -35,7 +36,8 @@ static const char *piece_at(const struct sequence *sequence, size_t i)
                                : NULL;
 }
 
-/* How often a piece has its only character: 3 of "ooo"; 0: it has several, or says nothing. */
+/* Returns how often a piece has its only character, 3 for "ooo"; 0 where it has several characters
+ * or is not known. */
 static size_t count_only_character(const char *piece)
 {
     size_t n = 0;
@@ -54,7 +56,7 @@ static bool is_equal(const struct sequence *sequence, size_t i, size_t j)
     return sequence->tokens[i].id == sequence->tokens[j].id && !sequence->tokens[i].unknown;
 }
 
-/* One of a few equal characters in a row: "Grrr", "....". */
+/* Whether it is one of a few equal characters in a row: "Grrr", "....". */
 static bool is_in_run(const struct sequence *sequence, size_t i)
 {
     size_t begin = i, end = i + 1;
@@ -127,7 +129,7 @@ static bool is_much_longer(size_t a, size_t b, double ratio)
 
 /* ---- what the vocabulary lacks ---- */
 
-/* The byte that a piece such as "<0xE4>" stands for; -1 where it stands for none. */
+/* Returns the byte that a piece such as "<0xE4>" stands for; -1 for other pieces. */
 static int byte_of(const char *piece)
 {
     char *end;
@@ -137,7 +139,8 @@ static int byte_of(const char *piece)
     return *end == '>' && byte <= 0xFF ? (int)byte : -1;
 }
 
-/* A name with a rare letter is copied byte by byte, and right. */
+/* Whether the source has something unreadable that was not copied. A name with a rare letter is
+ * copied byte by byte, correctly. */
 static bool has_unreadable(const struct mt_token_list *source, const struct mt_hypothesis *best,
                            const struct mt_tokenizer *tokenizer)
 {
@@ -160,7 +163,7 @@ static bool has_unreadable(const struct mt_token_list *source, const struct mt_h
     return n_left > 0;
 }
 
-/* What has no probability at all would make all later sums meaningless. */
+/* A probability of 0 would make all later sums infinite. */
 static double clamp(float logprob)
 {
     return logprob > MIN_LOGPROB ? (double)logprob : MIN_LOGPROB;
@@ -219,7 +222,8 @@ static bool is_unsure(const struct mt_token_list *source, const struct mt_hypoth
            min_probability * (1 + SURER_PER_PIECE * (double)n_more);
 }
 
-/* A model may be told to end with eos at its limit: then eos says nothing. */
+/* A model may be told to end with eos at its limit, so eos at the limit does not count as an
+ * end. */
 bool mt_guard_is_truncated(const struct mt_sentence *sentence, size_t rank)
 {
     if (rank >= mt_sentence_n_hypotheses(sentence))

@@ -40,7 +40,7 @@ static enum mt_status fail_tag(const char *tag, UErrorCode code, struct mt_error
     return mt_fail(err, MT_INVALID, "\"%.60s\" is no language code", tag);
 }
 
-/* ICU knows the shape of a tag, its capitals, and that "eng" is "en". */
+/* ICU knows the form of a tag, where it has capitals, and that "eng" is "en". */
 static enum mt_status canonicalise(const char *tag, char out[MT_LANGUAGE_BYTES],
                                    struct mt_error *err)
 {
@@ -55,8 +55,8 @@ static enum mt_status canonicalise(const char *tag, char out[MT_LANGUAGE_BYTES],
     return is_whole ? MT_OK : fail_tag(tag, code, err);
 }
 
-/* Codes of two small letters that are already as they should be. Nearly all are, and every request
- * has some; ICU takes two microseconds to say so. */
+/* Codes of two small letters that need no change. Nearly all codes are such, and every request has
+ * some; ICU takes two microseconds to find that out. */
 static atomic_bool are_canonical[26][26];
 
 static atomic_bool *short_code(const char *code)
@@ -85,7 +85,7 @@ enum mt_status mt_language_parse(const char *code, char out[MT_LANGUAGE_BYTES],
         out[0] = '\0';
         return status;
     }
-    /* "zho" has become "zh" only now. */
+    /* ICU left "zho", which is "zh" now. */
     bool is_short = copy(resolve_alias(out), out);
     if (is_canonical && is_short && strcmp(code, out) == 0)
         atomic_store_explicit(is_canonical, true, memory_order_relaxed);
@@ -97,8 +97,8 @@ bool mt_language_normalise(const char *code, char out[MT_LANGUAGE_BYTES])
     return mt_language_parse(code, out, NULL) == MT_OK;
 }
 
-/* Individual languages of ISO 639-3 that models name where clients name the macrolanguage, and codes
- * that only these models have. */
+/* Languages of ISO 639-3 for which models have codes, and the macrolanguages that clients name
+ * instead; and codes that only these models have. */
 static const char *const of_models[][2] = {
     {"arb", "ar"},  {"pes", "fa"}, {"zsm", "ms"}, {"swh", "sw"}, {"lvs", "lv"},     {"khk", "mn"},
     {"npi", "ne"},  {"uzn", "uz"}, {"azj", "az"}, {"ydd", "yi"}, {"ory", "or"},     {"als", "sq"},
@@ -106,8 +106,8 @@ static const char *const of_models[][2] = {
     {"dik", "din"}, {"fuv", "ff"}, {"no", "nb"},  {"ns", "nso"}, {"zh", "zh-Hans"},
 };
 
-/* The script that is written anyhow is not said; nor a region, but for Portuguese, which mBART has
- * of Brazil. */
+/* Leaves out the script, if it is the usual one, and the region, except for Portuguese, because
+ * mBART's is of Brazil. */
 static bool drop_likely(const char *tag, char out[MT_LANGUAGE_BYTES])
 {
     char own[ULOC_LANG_CAPACITY], script[ULOC_SCRIPT_CAPACITY], likely[ULOC_FULLNAME_CAPACITY],
@@ -125,7 +125,7 @@ static bool drop_likely(const char *tag, char out[MT_LANGUAGE_BYTES])
         return false;
     bool is_usual = script[0] == '\0' || strcmp(script, usual) == 0 ||
                     (strcmp(language, "ko") == 0 && strcmp(script, "Hang") == 0); /* ICU: Kore */
-    if (usual[0] == '\0') /* not known: most languages have Latin letters */
+    if (usual[0] == '\0') /* unknown: most languages have Latin letters */
         is_usual = script[0] == '\0' || strcmp(script, "Latn") == 0;
     int n_language = (int)(is_usual ? strlen(language) : strcspn(language, "-"));
     int n = snprintf(out, MT_LANGUAGE_BYTES, "%.*s%s%s", n_language, language, is_usual ? "" : "-",
@@ -140,8 +140,8 @@ bool mt_language_of_model(const char *code, char out[MT_LANGUAGE_BYTES])
            mt_language_normalise(out, tag) && copy(tag, out);
 }
 
-/* Same language and script, once likely scripts are filled in, and at most one names a region:
- * zh-TW and zh-Hant, but not pt-PT and pt-BR. */
+/* Whether language and script are the same, after usual scripts are filled in, and at most one of
+ * both names a region. This holds for zh-TW and zh-Hant, but not for pt-PT and pt-BR. */
 static bool has_same_script(const char *a, const char *b)
 {
     char full[2][ULOC_FULLNAME_CAPACITY], part[2][ULOC_FULLNAME_CAPACITY];
@@ -182,7 +182,8 @@ bool mt_language_written(const char *code, struct mt_written_language *out)
     uloc_getCountry(likely, region, sizeof region, &error);
     if (U_FAILURE(error) || language[0] == '\0')
         return false;
-    bool names_script = named[0] && strcmp(language, "zh") != 0; /* its regions say it */
+    /* for Chinese the region says it */
+    bool names_script = named[0] && strcmp(language, "zh") != 0;
     snprintf(out->tag, sizeof out->tag, "%s%s%s%s%s", language, names_script ? "-" : "",
              names_script ? named : "", region[0] ? "-" : "", region);
     out->is_rtl = uloc_isRightToLeft(likely);

@@ -14,11 +14,11 @@
 
 /* Shorter words are often the same in two languages, or parts of names. */
 #define MIN_LETTERS 4
-/* Longer ones are no words. */
+/* Longer ones are not words. */
 #define MAX_WORD_BYTES 64
-/* Pieces that spell the word. Of 1,965 translations of the bundled models that are right or nearly
- * so 8 hold a word of the source that is spelled with a lower probability, and three of those words
- * should not be there. */
+/* The word is spelled in at least so many pieces, with at most this probability. Of 1,965
+ * translations of the bundled models that are right or nearly right, 8 hold such a word of the
+ * source, and three of these words are mistakes. */
 #define MIN_PIECES 2
 #define MAX_PROBABILITY 0.25
 
@@ -26,7 +26,7 @@ struct search {
     const struct mt_tokenizer *tokenizer;
     const struct mt_hypothesis *hypothesis;
     const struct mt_proofread_pair *pair;
-    struct mt_text target; /* and where its tokens are */
+    struct mt_text target; /* what the hypothesis says, with its tokens' ranges */
     struct mt_span *spans;
 };
 
@@ -40,7 +40,8 @@ static uint32_t char_at(const char *text, size_t length, size_t at)
     return at < length ? mt_utf8_decode(text + at) : ' ';
 }
 
-/* A letter of the same script: in Japanese a Latin word stands between others without a blank. */
+/* Whether the neighbour is a letter of the same script: in Japanese, Latin words stand between
+ * others without blanks. */
 static bool goes_on(uint32_t letter, uint32_t neighbour)
 {
     UErrorCode code = U_ZERO_ERROR;
@@ -48,8 +49,8 @@ static bool goes_on(uint32_t letter, uint32_t neighbour)
     return u_isalpha((UChar32)neighbour) && uscript_hasScript((UChar32)neighbour, script);
 }
 
-/* Whether a word may end at a place where this stands: not one of a path, a name with signs, or
- * code. */
+/* Whether a word may end beside this character. Beside characters of paths, code and names with
+ * signs it may not. */
 static bool is_border(uint32_t c)
 {
     switch (u_charType((UChar32)c)) {
@@ -83,8 +84,8 @@ static bool is_ignored(const struct mt_proofread_pair *pair, struct mt_range wor
     return false;
 }
 
-/* Finds the next run of letters; false: there is none. *n_small is how many letters behind the
- * first are small. */
+/* Finds the next run of letters; false where there is none. *n_small: how many letters behind the
+ * first one are small. */
 static bool next_word(const struct mt_proofread_pair *pair, size_t at, struct mt_range *word,
                       size_t *n_letters, size_t *n_small)
 {
@@ -102,7 +103,7 @@ static bool next_word(const struct mt_proofread_pair *pair, size_t at, struct mt
     return *n_letters > 0;
 }
 
-/* Fills in the tokens' places, once. */
+/* Makes search->target, when it is first needed. */
 static bool has_target(struct search *search, struct mt_error *err, enum mt_status *status)
 {
     const struct mt_hypothesis *h = search->hypothesis;
@@ -115,7 +116,7 @@ static bool has_target(struct search *search, struct mt_error *err, enum mt_stat
     return *status == MT_OK && search->target.length == search->pair->n_target;
 }
 
-/* Whether the tokens that write target[word) leave a doubt about it. */
+/* Whether the model was uncertain about the tokens that write target[word). */
 static bool is_doubtful(const struct search *search, struct mt_range word)
 {
     size_t n_pieces = 0;
@@ -128,7 +129,7 @@ static bool is_doubtful(const struct search *search, struct mt_range word)
     return n_pieces >= MIN_PIECES && mt_real_exp(sum) < MAX_PROBABILITY;
 }
 
-/* Where the word first stands in the translation; SIZE_MAX: nowhere. */
+/* Returns where the word first stands in the translation; SIZE_MAX where it does not. */
 static size_t find(const struct mt_proofread_pair *pair, struct mt_range word)
 {
     const char *bytes = pair->source + word.begin, *hit;
@@ -145,7 +146,7 @@ static size_t find(const struct mt_proofread_pair *pair, struct mt_range word)
     return SIZE_MAX;
 }
 
-/* Whether the vocabulary has a word that begins with a capital in small letters, as one piece. */
+/* *out: the vocabulary has a word with a capital also in small letters, as one piece. */
 static enum mt_status is_common(const struct search *search, struct mt_range word, bool *out,
                                 struct mt_error *err)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is empty may have no bytes at all. */
+/* An empty text may have bytes NULL. */
 static size_t count(const char *text, size_t length, const char *bytes, size_t n)
 {
     if (!text || !bytes || n == 0)
@@ -24,7 +24,7 @@ static bool is_placeholder(const struct mt_mark *mark)
     return mark->kind == MT_MARK_STAND_IN || mark->kind == MT_MARK_POINT;
 }
 
-/* Among all marks, because one placeholder may be part of another. */
+/* Counts in all marks, because one placeholder may be a part of another. */
 static size_t count_wanted(const struct mt_marked *marked, const char *bytes, size_t n)
 {
     size_t n_found = 0;
@@ -38,11 +38,11 @@ static size_t count_wanted(const struct mt_marked *marked, const char *bytes, si
     return n_found;
 }
 
-/* A placeholder of a part, and whether its translation lacks it. */
+/* A placeholder of a part, and whether the translation lacks it. */
 struct sought {
     const char *bytes;
     size_t n;
-    size_t index; /* in the part */
+    size_t index; /* index in the part */
     bool is_lost;
 };
 
@@ -64,7 +64,7 @@ static int by_index(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Returns how many there are. */
+/* Returns how many placeholders there are. */
 static size_t list_sought(const struct mt_marked *marked, struct sought *out)
 {
     size_t n = 0;
@@ -80,7 +80,7 @@ static size_t list_sought(const struct mt_marked *marked, struct sought *out)
     return n;
 }
 
-/* Each is counted once, however often it stands there. */
+/* Each placeholder is counted once, however often the text has it. */
 static void find_lost_among(const struct mt_marked *marked, const struct mt_text *text,
                             struct sought *sought, size_t n)
 {

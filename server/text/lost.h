@@ -1,5 +1,5 @@
 /*
- * Whether the placeholders of a text (marked.h) are in its translation, each exactly as often.
+ * Finds placeholders of a text (marked.h) that its translation does not have exactly as often.
  *
  * Thread-safety: safe.
  */
@@ -8,10 +8,10 @@
 
 #include "server/text/marked.h"
 
-/* The bytes are the marked text's. */
+/* bytes belong to the marked text. */
 typedef void mt_lost_report(void *context, const char *bytes, size_t length);
 
-/* Calls report for every mark that is not there as often, in their order. */
+/* Calls report for every mark that the translation does not have as often, in order. */
 MT_MUST_CHECK enum mt_status mt_lost_find(const struct mt_marked *marked,
                                           const struct mt_text *translation, mt_lost_report *report,
                                           void *context, struct mt_error *err);

@@ -45,7 +45,7 @@ static struct mt_range keep_string(struct mt_marked *marked, const char *bytes, 
     return (struct mt_range){begin, marked->strings.length};
 }
 
-/* NULL, and the status says why, where there is no memory. */
+/* Returns NULL without memory; the status then says it. */
 static struct mt_mark *add(struct mt_marked *marked, enum mt_mark_kind kind, const char *opening,
                            size_t length)
 {
@@ -69,7 +69,7 @@ static bool ends_in_blank(const struct mt_text *text)
     return text->length > 0 && text->bytes[text->length - 1] == ' ';
 }
 
-/* The blank before a point goes; spans that began behind it begin where it was. */
+/* Removes the blank before a point. Spans that began behind the blank now begin where it was. */
 static void take_blank(struct mt_marked *marked)
 {
     size_t length = --marked->text.length;
@@ -82,7 +82,7 @@ static void take_blank(struct mt_marked *marked)
         marked->n_anchors--;
 }
 
-/* A blank of ours: what the text goes on with in its source stands behind it. */
+/* Adds a blank that the source does not have; what the source goes on with stands behind it. */
 static void add_blank(struct mt_marked *marked)
 {
     size_t length = marked->text.length, n = marked->n_anchors;
@@ -91,7 +91,8 @@ static void add_blank(struct mt_marked *marked)
         marked->anchors[n - 1].text++;
 }
 
-/* A word follows points that took its blank: it gets it back, and they lead it. */
+/* A word follows points that took its blank: the blank is put back, and the points lead the
+ * word. */
 static void give_back_blank(struct mt_marked *marked)
 {
     bool took = false;
@@ -110,7 +111,8 @@ static void give_back_blank(struct mt_marked *marked)
     }
 }
 
-/* Part of the word before it, or seen by nobody: what the model reads has it no more. */
+/* Whether the character is a part of the word before it, or invisible, so that the model does not
+ * see it. */
 static bool is_within_word(uint32_t code_point)
 {
     return u_getCombiningClass((UChar32)code_point) != 0 ||
@@ -124,7 +126,8 @@ static bool begins_word(const char *bytes)
     return mt_is_word_char(first) || is_within_word(first);
 }
 
-/* 's and 'em: with a letter before it, it would be part of that word. */
+/* Whether it begins a short form such as 's or 'em, which would become a part of a word directly
+ * before it. */
 static bool begins_short_form(const char *bytes)
 {
     size_t n = mt_char_length(bytes);
@@ -136,7 +139,8 @@ static bool begins_line(const struct mt_text *text)
     return text->length == 0 || text->bytes[text->length - 1] == '\n';
 }
 
-/* Text follows points: settles where their blanks go. Returns how many bytes of it to leave out. */
+/* Text follows points: decides where their blanks go. Returns how many bytes of the text to leave
+ * out. */
 static size_t settle_points(struct mt_marked *marked, const char *bytes)
 {
     size_t n_left_out = 0;
@@ -166,7 +170,7 @@ static bool ends_in_word(const struct mt_text *text)
     return mt_is_word_char(last);
 }
 
-/* Puts a blank between a stand-in and the word that follows without one: together they would be
+/* Puts a blank between a stand-in and a word directly behind it, because together they would be
  * another word. */
 static void part_from_stand_in(struct mt_marked *marked, const char *bytes)
 {
@@ -293,7 +297,7 @@ void mt_marked_at(struct mt_marked *marked, size_t source)
     marked->anchors[marked->n_anchors++] = (struct mt_anchor){at, source};
 }
 
-/* The number of anchors before text[at], and with at_too at it. */
+/* Returns how many anchors there are before text[at] and, with at_too, at it. */
 static size_t count_anchors(const struct mt_marked *marked, size_t at, bool at_too)
 {
     size_t low = 0, high = marked->n_anchors;
@@ -316,8 +320,8 @@ static bool has_point(const struct mt_marked *marked, size_t at)
     return false;
 }
 
-/* What stands between two anchors may be longer on either side; the next one's place is the most. What
- * was taken out at a range's end is not in it. */
+/* Text between two anchors may be longer in either of the two texts, so the position is limited by
+ * the next anchor. What was taken out at a range's end does not belong to the range. */
 static size_t find_source(const struct mt_marked *marked, size_t at, bool is_end)
 {
     size_t n = count_anchors(marked, at, !is_end || !has_point(marked, at));

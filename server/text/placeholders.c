@@ -15,7 +15,7 @@
 /* Shorter words are names and versions, which models copy: MP3, Python3, 1920x1080. */
 #define LEAST_KEY_BYTES 16
 #define LONGEST_FOLDER_BYTES 64
-/* An IBAN has 34 characters at most. */
+/* An IBAN has at most 34 characters. */
 #define MAX_ACCOUNT_GROUPS 9
 
 /* ---- classes of characters ---- */
@@ -35,7 +35,7 @@ static char at(const char *text, size_t length, size_t index)
     return index < length ? text[index] : '\0';
 }
 
-/* A letter, digit or mark of a word that has not ended there. */
+/* Whether the character is a letter, a digit or a mark that belongs to the word before it. */
 static bool is_word_char(uint32_t c)
 {
     if (c < 0x80)
@@ -60,9 +60,10 @@ static bool starts(const char *text, size_t length, size_t begin, const char *wi
     return length - begin >= n && memcmp(text + begin, with, n) == 0;
 }
 
-/* ---- matchers: bytes that are a placeholder from text[begin] on, or 0 ---- */
+/* ---- matchers: each returns the length of a placeholder that begins at text[begin], or 0 ---- */
 
-/* Ends behind the closing string, or is 0; no line feeds, not too long, not empty. */
+/* Returns the end behind the closing string, or 0 where a line feed comes before it, or the
+ * placeholder is empty or too long. */
 static size_t match_closed(const char *text, size_t length, size_t begin, const char *closing)
 {
     size_t limit = length - begin < MAX_PLACEHOLDER_BYTES ? length : begin + MAX_PLACEHOLDER_BYTES;
@@ -72,7 +73,7 @@ static size_t match_closed(const char *text, size_t length, size_t begin, const 
     return end > text + begin ? (size_t)(end - text) - begin + strlen(closing) : 0;
 }
 
-/* {name}, {0}, {0:N2}, {user.name}: a name, and behind it anything without blanks. */
+/* {name}, {0}, {0:N2}, {user.name}: a name, and behind it anything but blanks. */
 static size_t match_brace(const char *text, size_t length, size_t begin)
 {
     if (at(text, length, begin) != '{')
@@ -98,8 +99,9 @@ static size_t match_dollar(const char *text, size_t length, size_t begin)
     return n ? n + 2 : 0;
 }
 
-/* %s, %-5.2f, %1$s, %(name)s, %{name}, %lld, Apple's %#@name@ and %arg; and %% behind one of them or
- * a number, which printf writes as one. Not "50% discount": a blank is no flag here. */
+/* %s, %-5.2f, %1$s, %(name)s, %{name}, %lld, Apple's %#@name@ and %arg; and %% behind one of them
+ * or behind a number, which printf writes as one sign. "50% discount" has none, because a blank is
+ * not accepted as a flag here. */
 static size_t match_percent(const char *text, size_t length, size_t begin)
 {
     size_t i = begin + 1;
@@ -142,7 +144,7 @@ static bool is_url_char(char c)
     return (unsigned char)c > ' ' && c != 0x7F && !strchr("<>\"`{}|\\^", c);
 }
 
-/* Full stops, brackets and the like at the end are the sentence's. */
+/* Full stops, brackets and the like at the end of a URL belong to the sentence. */
 static size_t trim_url(const char *text, size_t begin, size_t end)
 {
     const char *open = memchr(text + begin, '(', end - begin);
@@ -207,9 +209,9 @@ static bool is_group_char(char c, char mark)
            (mark != '.' && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')));
 }
 
-/* Groups of digits with the same mark between them: decimal ones at full stops, hexadecimal ones at
- * colons and hyphens, and one digit at least is decimal. Three may be a date or a time; four, or two
- * at IPv6's double colon, are a name. */
+/* Groups of digits separated by the same mark: decimal ones by full stops, hexadecimal ones by
+ * colons and hyphens, and with at least one decimal digit. Three groups may be a date or a time;
+ * four, or two with IPv6's double colon, are a placeholder. */
 static size_t match_groups(const char *text, size_t length, size_t begin, char mark)
 {
     size_t i = begin, n_groups = 0, n_digits = 0;
@@ -231,8 +233,8 @@ static size_t match_groups(const char *text, size_t length, size_t begin, char m
     return is_name && n_digits && !is_name_char(at(text, length, i)) ? i - begin : 0;
 }
 
-/* 1.234.567.890, as German and Spanish write it. Of an address of four such groups none is above 255 or
- * begins with 0. */
+/* Whether it is a number as German and Spanish write it, 1.234.567.890. In an IP address of four
+ * such groups none would be above 255 or begin with 0. */
 static bool is_thousands(const char *groups, size_t length)
 {
     bool is_address = true;
@@ -264,7 +266,7 @@ static size_t match_dotted(const char *text, size_t length, size_t begin)
     return text[end - 1] == ':' ? n : end - begin;
 }
 
-/* ---- matchers of whole words: text[begin] is not within one ---- */
+/* ---- matchers of whole words: text[begin] is not inside a word ---- */
 
 /* 00:1a:2b:3c:4d:5e, 2001:db8::1, 978-3-16-148410-0. */
 static size_t match_grouped(const char *text, size_t length, size_t begin)
@@ -275,12 +277,13 @@ static size_t match_grouped(const char *text, size_t length, size_t begin)
     return n ? n : match_groups(text, length, begin, '-');
 }
 
-/* A word in which letters and digits take turns: a hash, a key, an account; sha256:9f86d081884c7d65. */
+/* A word in which letters and digits alternate, such as a hash, a key or an account; and
+ * sha256:9f86d081884c7d65. */
 static size_t match_key(const char *text, size_t length, size_t begin)
 {
     size_t i = begin, n_turns = 0;
     if (begin > 1 && text[begin - 1] == ':' && is_name_char(text[begin - 2]))
-        return 0; /* it was looked at with what is before the colon */
+        return 0; /* it was matched together with what is before the colon */
     for (; is_name_char(at(text, length, i)) ||
            (i > begin && at(text, length, i) == ':' && is_name_char(at(text, length, i + 1)));
          i++)
@@ -289,8 +292,8 @@ static size_t match_key(const char *text, size_t length, size_t begin)
                                                                                         : 0;
 }
 
-/* Where a group of four digits, or for an IBAN also capitals, ends; of an IBAN's last group there may be
- * fewer digits, but not the word "I" that goes on. 0: it is none. */
+/* Returns where a group of four digits ends, or 0. An IBAN's groups may have capitals, and its last
+ * group may be shorter, but is not the word "I" that follows. */
 static size_t end_of_group(const char *text, size_t length, size_t begin, bool is_iban)
 {
     size_t end = begin, n_digits = 0;
@@ -302,7 +305,8 @@ static size_t end_of_group(const char *text, size_t length, size_t begin, bool i
     return is_whole && !is_word_at(text, length, end) ? end : 0;
 }
 
-/* DE89 3704 0044 0532 0130 00, 4111 1111 1111 1111: groups of four, as accounts and cards have. */
+/* DE89 3704 0044 0532 0130 00, 4111 1111 1111 1111: groups of four, like those of accounts and
+ * cards. */
 static size_t match_account(const char *text, size_t length, size_t begin)
 {
     bool is_iban = mt_ascii_is_capital(at(text, length, begin)) &&
@@ -322,7 +326,7 @@ static size_t match_account(const char *text, size_t length, size_t begin)
     return n_groups >= 4 ? end - begin : 0;
 }
 
-/* 2024-11-08T12:30:00Z, as ISO 8601 and RFC 3339 have it. */
+/* 2024-11-08T12:30:00Z, as in ISO 8601 and RFC 3339. */
 static size_t match_timestamp(const char *text, size_t length, size_t begin)
 {
     static const char shape[] = "dddd-dd-ddTdd:dd";
@@ -337,8 +341,8 @@ static size_t match_timestamp(const char *text, size_t length, size_t begin)
     return trim_url(text, begin, end) - begin;
 }
 
-/* What a file's name may have, but for blanks. Of other than ASCII's characters letters alone: quotation
- * marks end a path. */
+/* Whether a file's name may have this character. Blanks are not accepted, and beyond ASCII only
+ * letters are, because quotation marks end a path. */
 static bool is_path_at(const char *text, size_t length, size_t index)
 {
     char c = at(text, length, index);
@@ -347,7 +351,8 @@ static bool is_path_at(const char *text, size_t length, size_t index)
     return c > ' ' && !strchr("<>\"|*?", c);
 }
 
-/* Whether the blank at text[begin] is in a folder's name: Files\ follows in C:\Program Files\. */
+/* Whether the blank at text[begin] is inside a folder's name, as in C:\Program Files\: Files\
+ * follows. */
 static bool is_in_folder(const char *text, size_t length, size_t begin)
 {
     size_t i = begin;
@@ -397,21 +402,20 @@ size_t mt_placeholder_at(const char *text, size_t length, size_t begin)
     return first_of(words, sizeof words / sizeof *words, text, length, begin);
 }
 
-/* Emoji_Presentation, or a symbol that is one (Unicode's property Emoji, digits and the like
- * apart). */
+/* Whether it has the property Emoji_Presentation, or Emoji and is a symbol, unlike digits. */
 static bool is_emoji(uint32_t c)
 {
     return c >= 0xA9 && u_hasBinaryProperty((UChar32)c, UCHAR_EMOJI);
 }
 
-/* What continues one: joiner, variation selectors, skin, keycap, tags. */
+/* Whether it continues an emoji: joiner, variation selectors, skin colours, keycap, tags. */
 static bool continues_emoji(uint32_t c)
 {
     return c == 0x200D || c == 0xFE0F || c == 0xFE0E || c == 0x20E3 ||
            (c >= 0x1F3FB && c <= 0x1F3FF) || (c >= 0xE0020 && c <= 0xE007F);
 }
 
-/* A run of emoji that touch. */
+/* Returns the length of a run of adjacent emoji. */
 size_t mt_emoji_at(const char *text, size_t length, size_t begin)
 {
     size_t end = begin;
@@ -441,7 +445,7 @@ bool mt_placeholder_names_count(const char *name, size_t length)
     return false;
 }
 
-/* {count}, {{ n }}, ${num}, %{number}: nothing but the name and what marks it. */
+/* Whether it is nothing but a name and its delimiters: {count}, {{ n }}, ${num}, %{number}. */
 static bool is_name_of_count(const char *bytes, size_t length)
 {
     size_t begin = 0;

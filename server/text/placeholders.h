@@ -1,8 +1,8 @@
 /*
- * What in a text is a placeholder, or something else that is copied and not translated (protect.h
- * names the kinds), and what is an emoji. Texts are well-formed UTF-8.
+ * Finds placeholders and other things in a text that are copied and not translated (protect.h names
+ * the kinds), and emoji. Texts are well-formed UTF-8.
  *
- * Thread-safety: functions of their arguments alone.
+ * Thread-safety: the functions depend on their arguments alone.
  */
 #ifndef MT_SERVER_TEXT_PLACEHOLDERS_H
 #define MT_SERVER_TEXT_PLACEHOLDERS_H
@@ -10,20 +10,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The bytes of the placeholder that text[begin, length) begins with, or 0. What is before begin is
- * looked at: a placeholder does not begin within a word. */
+/* Returns the length of the placeholder that text[begin, length) begins with, or 0. The text before
+ * begin is looked at, too: a placeholder does not begin inside a word. */
 size_t mt_placeholder_at(const char *text, size_t length, size_t begin);
 
-/* What may touch a placeholder and be part of it: "/{id}", "file_%d", "{n}px". */
+/* Whether this character may adjoin a placeholder as a part of it: "/{id}", "file_%d", "{n}px". */
 bool mt_placeholder_may_touch(char c);
 
-/* Whether a placeholder will be a whole number: %d, %1$lu, %(files)i, Qt's %n; or is named so. */
+/* Whether a placeholder stands for a whole number, by its kind (%d, %1$lu, %(files)i, Qt's %n) or
+ * its name. */
 bool mt_placeholder_is_count(const char *bytes, size_t length);
 
-/* Whether what is named so is a number: n, num, count, number. */
+/* Whether the name is that of a number: n, num, count, number. */
 bool mt_placeholder_names_count(const char *name, size_t length);
 
-/* The bytes of the run of emoji that text[begin, length) begins with, or 0. */
+/* Returns the length of the run of emoji that text[begin, length) begins with, or 0. */
 size_t mt_emoji_at(const char *text, size_t length, size_t begin);
 
 #endif

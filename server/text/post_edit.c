@@ -14,27 +14,27 @@
 #include <unicode/ucasemap.h>
 #include <unicode/uchar.h>
 
-/* In a map: a byte that is not to be written. */
+/* In a map: the byte is not written. */
 #define DROPPED ((size_t)-1)
 
-/* Longest acronym that is a text of its own: NASA, HTTP. */
+/* Most letters of an acronym that is a text by itself: NASA, HTTP. */
 #define MAX_ACRONYM_LETTERS 4
 
 /* Longest word for "and", with blanks around it. */
 #define MAX_AND_BYTES 8
 
-/* Longest word that is made small, with its NUL. */
+/* Most bytes of a word that is changed to small letters, with its NUL. */
 #define MAX_WORD_BYTES 64
 
-/* One sentence. */
+/* The state while one sentence is edited. */
 struct edit {
     const struct mt_tokenizer *tokenizer;
     const char *target_lang;
     const char *source, *target;
     size_t n_source, n_target;
     bool is_unfinished;
-    bool has_more_marks; /* the source goes on with marks that the model was not shown */
-    const char *dash;    /* in the place of " - " */
+    bool has_more_marks; /* the source ends with marks that the model was not shown */
+    const char *dash;    /* what to write for " - " */
     size_t n_dash;
     size_t *map;
     struct mt_text *out;
@@ -50,7 +50,7 @@ static uint32_t to_small(uint32_t c)
     return (uint32_t)u_tolower((UChar32)c);
 }
 
-/* The next word of text[at, length): an empty one at the end where there is none. */
+/* Returns the next word of text[at, length), or an empty range at the end. */
 static struct mt_range next_word(const char *text, size_t length, size_t at)
 {
     while (at < length && !mt_is_word_char(mt_utf8_decode(text + at)))
@@ -99,7 +99,7 @@ void mt_write_small(const char *text, size_t length, char *out)
 static enum mt_status append_large(struct edit *edit, const UCaseMap *rules, const char *bytes,
                                    size_t length, struct mt_error *err)
 {
-    char large[32]; /* one character becomes three at most */
+    char large[32]; /* one character becomes at most three */
     UErrorCode code = U_ZERO_ERROR;
     int32_t n = ucasemap_utf8ToUpper(rules, large, sizeof large, bytes, (int32_t)length, &code);
     if (U_FAILURE(code))
@@ -110,7 +110,8 @@ static enum mt_status append_large(struct edit *edit, const UCaseMap *rules, con
 
 /* ---- brackets and ellipses ---- */
 
-/* The run of full stops and ellipses at a range's beginning; a lonely full stop is none. */
+/* Returns the length of the full stops and ellipses that a range begins with; a single full stop
+ * does not count. */
 static size_t leading_ellipsis(const char *text, struct mt_range range)
 {
     size_t at = range.begin, n_dots = 0;
@@ -123,7 +124,7 @@ static size_t leading_ellipsis(const char *text, struct mt_range range)
     return n_dots > 1 ? at - range.begin : 0;
 }
 
-/* As above, at the end. */
+/* The same at the end. */
 static size_t final_ellipsis(const char *text, size_t length)
 {
     size_t begin = length, n_dots = 0;
@@ -138,8 +139,8 @@ static size_t final_ellipsis(const char *text, size_t length)
     return n_dots > 1 ? length - begin : 0;
 }
 
-/* How many brackets of this kind are opened more often than closed in the range; *lowest is the
- * least of that on the way, before the last character. */
+/* Returns how many more brackets of this kind are opened than closed in the range; *lowest is the
+ * least of this number before the last character. */
 static int bracket_depth(const char *text, struct mt_range range, uint32_t closing, int *lowest)
 {
     uint32_t opening = (uint32_t)u_getBidiPairedBracket((UChar32)closing);
@@ -160,7 +161,7 @@ static bool is_run_mark(uint32_t c)
            c == 0x2048 || c == 0x2049 || c == 0xFF01 || c == 0xFF1F || c == 0x3002;
 }
 
-/* Where the marks that end a range begin. */
+/* Returns where the marks begin that a range ends with. */
 static size_t run_begin(const char *text, struct mt_range range)
 {
     size_t begin = range.end;
@@ -169,8 +170,8 @@ static size_t run_begin(const char *text, struct mt_range range)
     return begin;
 }
 
-/* Bytes of the marks at the end that are left out: all but the first one, or three full stops, which
- * are a mark of their own. */
+/* Returns how many bytes of the marks at the end are left out: all but the first mark, or but three
+ * full stops, which are a mark of their own. */
 static size_t marks_left_out(const char *text, struct mt_range range)
 {
     size_t begin = run_begin(text, range);
@@ -245,8 +246,8 @@ static bool has_letter(const char *text, struct mt_range word)
     return false;
 }
 
-/* From the word on: where the run of it ends, and how long it is. Only a blank, hyphen or comma
- * stands within. */
+/* Returns how long the run of equal words is that begins with `first`, and its last one. Only a
+ * blank, hyphen or comma may be between two of them. */
 static size_t run_of(const char *text, size_t length, struct mt_range first, struct mt_range *last)
 {
     size_t n = 1;
@@ -282,7 +283,7 @@ static void drop_repeats(struct edit *edit)
     }
 }
 
-/* "Tom  Inc.": models write two blanks where a source has one. */
+/* Models write two blanks where a source has one, as in "Tom Inc.". */
 static void drop_blanks(struct edit *edit)
 {
     if (memmem(edit->source, edit->n_source, "  ", 2))
@@ -294,7 +295,7 @@ static void drop_blanks(struct edit *edit)
 
 /* ---- names ---- */
 
-/* iPhone, macOS, YouTube: with a capital within. */
+/* Whether a word has a capital inside: iPhone, macOS, YouTube. */
 static bool is_camel_case(const char *text, struct mt_range word)
 {
     bool has_inner_capital = false, has_small = false;
@@ -306,8 +307,8 @@ static bool is_camel_case(const char *text, struct mt_range word)
     return has_inner_capital && has_small;
 }
 
-/* Such a word of the source that is the target's but for capitals, and takes as many bytes, so that
- * nothing moves; empty: there is none. */
+/* Returns such a word of the source that differs from the target's only in capitals, and has as
+ * many bytes, so that nothing moves; an empty range where there is none. */
 static struct mt_range find_name(const struct edit *edit, struct mt_range word)
 {
     struct mt_range name = next_word(edit->source, edit->n_source, 0);
@@ -326,8 +327,8 @@ static bool has_names(const struct edit *edit)
     return word.begin < word.end;
 }
 
-/* *own: the target with these names as the source spells them, which the caller frees; NULL: there
- * are none. */
+/* *own: a copy of the target in which these names are spelled as in the source, which the caller
+ * frees; NULL where there are none. */
 static enum mt_status spell_names(struct edit *edit, char **own, struct mt_error *err)
 {
     *own = NULL;
@@ -346,7 +347,8 @@ static enum mt_status spell_names(struct edit *edit, char **own, struct mt_error
     return MT_OK;
 }
 
-/* Whether one of both texts' words ends before text[end]: its bytes. */
+/* Returns the length of the last word of one of both texts before text[end], if a word ends
+ * there. */
 static size_t word_before(const char *text, size_t end)
 {
     size_t begin = end;
@@ -356,7 +358,7 @@ static size_t word_before(const char *text, size_t end)
     return end - begin;
 }
 
-/* A word between blanks, or one character of a script without. */
+/* Whether it is a word between blanks, or a single character in a script without blanks. */
 static bool is_and(const char *text, size_t length)
 {
     struct mt_range word = next_word(text, length, 0);
@@ -365,8 +367,8 @@ static bool is_and(const char *text, size_t length)
            (word.begin == 1 && text[0] == ' ' && word.end == length - 1 && text[length - 1] == ' ');
 }
 
-/* Bytes of the target's "et" at target[at] with its blanks, where the source has "Procter & Gamble" and both
- * names are on its sides as they are; 0: there is none. */
+/* Returns the length of the target's "et" at target[at] with its blanks, where the source has
+ * "Procter & Gamble" and both names are unchanged beside it; 0 where that is not so. */
 static size_t and_between_names(const struct edit *edit, size_t at)
 {
     const char *source = edit->source, *target = edit->target;
@@ -388,7 +390,7 @@ static size_t and_between_names(const struct edit *edit, size_t at)
     return 0;
 }
 
-/* Returns the bytes of " - ". */
+/* Writes the dash, and returns the length of the " - " that it replaces. */
 static size_t write_dash(const struct edit *edit)
 {
     mt_text_append(edit->out, edit->dash, edit->n_dash);
@@ -403,7 +405,8 @@ static uint32_t last_char(const char *text, size_t length, size_t *begin)
     return length > 0 ? mt_utf8_decode(text + *begin) : 0;
 }
 
-/* What the model puts behind all that it takes for a sentence; a question it has understood. */
+/* Whether it is a mark that the model puts behind everything that looks like a sentence. A question
+ * mark is not: the model has understood a question. */
 static bool is_full_stop(uint32_t c)
 {
     return c == '.' || c == '!' || c == 0x3002 || c == 0xFF01;
@@ -414,13 +417,13 @@ static bool is_final_mark(uint32_t c)
     return c != 0 && c < 0x80 ? strchr(".!?:;,", (int)c) != NULL : c == 0x2026;
 }
 
-/* What ends a label means something: a dialogue follows, or a value does. */
+/* Whether a mark that ends a label has a meaning, such as that a dialogue or a value follows. */
 static bool replaces_full_stop(uint32_t mark, bool is_ellipsis)
 {
     return is_ellipsis || mark == ':' || mark == 0xFF1A;
 }
 
-/* The marks that the model was not shown stand behind the sentence, as the source has them. So the
+/* Marks that the model was not shown are written behind the sentence as the source has them. So the
  * sentence ends in the source's own mark, too, and all of them have one width. */
 static size_t settle_run(struct edit *edit)
 {
@@ -439,7 +442,8 @@ static size_t settle_run(struct edit *edit)
     return edit->n_source - shown;
 }
 
-/* Whether the stop at target[at] is that of a number as the source's last word is one: "and 3rd", "und 3.". */
+/* Whether the full stop at target[at] belongs to an ordinal number, and the source ends with an
+ * ordinal, too: "and 3rd", "und 3.". */
 static bool is_ordinal(const struct edit *edit, size_t at)
 {
     size_t end = edit->n_source;
@@ -449,7 +453,7 @@ static bool is_ordinal(const struct edit *edit, size_t at)
            at > 0 && mt_ascii_is_digit(edit->target[at - 1]) && edit->target[at] == '.';
 }
 
-/* Returns how much of the source's end is to be written behind the sentence. */
+/* Returns how many bytes of the source's end have to be written behind the sentence. */
 static size_t settle_final_mark(struct edit *edit)
 {
     if (edit->has_more_marks)
@@ -475,7 +479,7 @@ static size_t settle_final_mark(struct edit *edit)
 
 /* ---- first letter ---- */
 
-/* Polite pronouns, which are capitals anywhere. */
+/* Whether it is a polite pronoun, which has a capital anywhere. */
 static bool is_polite(const char *language, const char *word)
 {
     static const char pronouns[] = " Sie Ihr Ihre Ihrem Ihren Ihrer Ihres Ihnen ";
@@ -486,7 +490,8 @@ static bool is_polite(const char *language, const char *word)
     return strstr(pronouns, spaced) != NULL;
 }
 
-/* Nouns and names have no piece of their own in small letters. */
+/* Whether the vocabulary has the word in small letters as one piece. It does not have nouns and
+ * names so. */
 static bool is_known_small(const struct edit *edit, struct mt_range word)
 {
     char small[MAX_WORD_BYTES], as_is[MAX_WORD_BYTES], letter[4];
@@ -505,7 +510,7 @@ static bool is_known_small(const struct edit *edit, struct mt_range word)
     if (is_polite(edit->target_lang, as_is) ||
         mt_tokenize(edit->tokenizer, small, length, MT_TOKENIZE_TARGET, &tokens, &err))
         return false;
-    bool is_known = tokens.n == 2 && !tokens.tokens[0].unknown; /* and eos */
+    bool is_known = tokens.n == 2 && !tokens.tokens[0].unknown; /* the other token is eos */
     mt_token_list_finish(&tokens);
     return is_known;
 }
@@ -542,7 +547,7 @@ static size_t next_digit(const char *text, size_t length, size_t at)
     return at;
 }
 
-/* One that may stand for a word: "5 $", "5 %", "5 + 3". */
+/* Whether it has a symbol that may stand for a word: "5 $", "5 %", "5 + 3". */
 static bool has_symbol(const char *text, size_t length)
 {
     for (size_t at = 0; at < length; at += mt_char_length(text + at)) {
@@ -559,7 +564,8 @@ static bool ends_in_colon(const char *text, size_t length)
     return range.begin < range.end && text[range.end - 1] == ':';
 }
 
-/* Other digits, as of an hour or a number in words, are its translation. */
+/* Other digits than the source's count as its translation, such as those of an hour or of a number
+ * in words. */
 bool mt_has_lost_words(const char *source, size_t n_source, const char *target, size_t n_target)
 {
     if (ends_in_colon(target, n_target) && !ends_in_colon(source, n_source) &&
@@ -578,7 +584,8 @@ bool mt_has_lost_words(const char *source, size_t n_source, const char *target, 
     return i == n_source && k == n_target && !has_symbol(target, n_target);
 }
 
-/* The source in its place; its digits are where the target's were. */
+/* Writes the source instead of the target; positions of digits are mapped to those of the
+ * target. */
 static void write_source(struct edit *edit)
 {
     size_t i = 0;
@@ -593,14 +600,15 @@ static void write_source(struct edit *edit)
 
 /* ---- quotation marks ---- */
 
-/* The character that closes what c opens in a translation; 0: it is none that opens. */
+/* Returns the character that closes what c opens in a translation; 0 where c opens nothing. */
 static uint32_t closing_quote(uint32_t c)
 {
     return c == 0xAB ? 0xBB : c == 0x201E ? 0x201C : c == 0x201C ? 0x201D : 0;
 }
 
-/* The mark that a quotation ends with before the sentence goes on, "Yes, I will," she said, and how often the
- * quotation has it: twice. 0: there is no such. */
+/* Finds the quotation mark at which a quotation ends before the sentence goes on, as in "Yes, I
+ * will," she said, and returns how often the quotation has it: 2; or 0 where there is no such
+ * mark. */
 static size_t count_quoted(const struct edit *edit, char *mark)
 {
     size_t n_marks = 0, n = 0, begin = 0;
@@ -620,11 +628,12 @@ static size_t count_quoted(const struct edit *edit, char *mark)
     return n_marks == 2 ? n : 0;
 }
 
-/* Of the target: a mark that "I will come," she said has lost belongs before the comma at *at, or behind ? or !. */
+/* A quotation mark that the target lacks, as in "I will come," she said: it belongs before the
+ * comma at `at`, or behind ? or !. */
 struct lost_quote {
     size_t at;
-    struct mt_range blank; /* what stands between the other mark and the words */
-    uint32_t closing;      /* 0: none is lost */
+    struct mt_range blank; /* what is between the other mark and the words */
+    uint32_t closing;      /* the missing mark; 0: none is missing */
 };
 
 static struct lost_quote find_lost_quote(const struct edit *edit)

@@ -41,38 +41,40 @@
 
 struct mt_tokenizer;
 
-/* Whether all letters are capitals, of two words at least or one that is too long to be an
- * acronym, and small ones would take as many bytes. */
+/* Whether all letters are capitals, in at least two words or in one that is too long for an
+ * acronym, and small letters would have as many bytes. */
 bool mt_is_in_capitals(const char *text, size_t length);
 
-/* Copies such a text to out, of the same length, all letters but the first small. */
+/* Copies such a text to out, which is as long, with small letters except for the first. */
 void mt_write_small(const char *text, size_t length, char *out);
 
-/* The part of a sentence that the model is shown: without brackets around it, an ellipsis before it,
- * or all but the first of the marks that end it. Brackets may be around several sentences: *closing, at first 0, is what the first of them was
- * opened with until it is closed. */
+/* Returns the part of a sentence that the model is shown, without brackets around it, an ellipsis
+ * before it, or all but the first of the marks that end it. Brackets may be around several
+ * sentences: *closing, at first 0, is the bracket that closes them until it has come. */
 struct mt_range mt_bare_sentence(const char *text, struct mt_range sentence, uint32_t *closing);
 
-/* Whether a sentence had letters and its translation has none, which no other number accounts for: "100"
- * may be "a hundred", and "15:00" is "3 p.m.". Or it ends in a colon behind which the source goes on. */
+/* Whether a sentence had letters and its translation has none, and its numbers do not explain that
+ * ("100" may be "a hundred", and "15:00" is "3 p.m."); or whether its translation ends in a colon
+ * behind which the source goes on. */
 bool mt_has_lost_words(const char *source, size_t n_source, const char *target, size_t n_target);
 
 struct mt_post_edit_input {
     const struct mt_tokenizer *tokenizer;
-    const char *target_lang;     /* BCP 47; NULL: not known */
+    const char *target_lang;     /* BCP 47; NULL: unknown */
     const char *source, *target; /* well-formed UTF-8 */
     size_t target_length;
     const struct mt_range *source_sentences, *target_sentences;
     size_t n_sentences;
-    /* Sentences that were cut off at their limit, and get no final mark. NULL: none. */
+    /* For each sentence, whether it was cut off at its limit, so that it gets no final mark; or
+     * NULL. */
     const bool *are_unfinished;
-    /* What the source has between two words where the model was shown " - "; empty: nothing else. */
+    /* What the source has between two words where the model was shown " - "; may be empty. */
     const char *dash;
     size_t n_dash;
 };
 
-/* Appends the edited target to out, which is empty. map, an array of target_length + 1, says for
- * every byte of the target where it came to stand. MT_MEMORY. */
+/* Appends the edited target to out, which is empty. map, an array of target_length + 1, gets the
+ * new position of every byte of the target. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
                                           struct mt_text *out, struct mt_error *err);
 

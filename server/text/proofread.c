@@ -10,17 +10,18 @@
 #include <unicode/uchar.h>
 #include <unicode/uscript.h>
 
-/* Words in small letters that make a sentence of what is the same in both languages. Of 133,716
- * pairs of sentences and interface strings, English and German, 138 with as many are the same, most
- * of them formats and commands; with one 612 more are. */
+/* So many words in small letters make a sentence that must not be the same in both languages. Of
+ * 133,716 English-German pairs of sentences and interface strings, 138 with so many words are the
+ * same, most of them formats and commands; with one such word, 612 more are. */
 #define MIN_SMALL_WORDS 2
 #define MIN_SMALL_LETTERS 2
-/* Words from which on an answer of the detector that is certain says enough, and the confidence (in
- * percent) that fewer ones need. Of 60,000 English sentences of Tatoeba 39 are said to be in another
- * language without this, and 8 with it; of 1,063 German ones 1,001 and 970. */
+/* A certain answer of the detector is accepted from so many words on; for fewer words its
+ * confidence has to be this high (in percent). Of 60,000 English sentences of Tatoeba, 39 are said
+ * to be in another language without this rule, and 8 with it; of 1,063 German ones 1,001 and
+ * 970. */
 #define MIN_WORDS 5
 #define MIN_CONFIDENCE 90
-/* Letters of a script that the target language has not. */
+/* Least number of letters of a script that the target language does not have. */
 #define MIN_FOREIGN_LETTERS 2
 
 enum mt_status mt_proofreader_init(struct mt_proofreader *reader, struct mt_number_words *words,
@@ -50,12 +51,12 @@ enum mt_status mt_proofread_numbers(const struct mt_proofreader *reader,
     const struct mt_numbers_text target = {
         .bytes = pair->target, .length = pair->n_target, .language = reader->target_words};
     out->missing.n = out->added.n = 0;
-    /* A model may end a sentence within a character that it spells in bytes. */
+    /* A model may end a sentence inside a character that it spells in bytes. */
     if (mt_utf8_valid_prefix(pair->target, pair->n_target) < pair->n_target)
         return MT_OK;
     if (!mt_has_digits(pair->source, pair->n_source) &&
         !mt_has_digits(pair->target, pair->n_target))
-        return MT_OK; /* numbers in words count only where the other side has digits */
+        return MT_OK; /* numbers in words only count where the other side has digits */
     return mt_numbers_compare(&source, &target, pair->ignored, pair->n_ignored, out, err);
 }
 
@@ -74,9 +75,9 @@ enum mt_status mt_proofread_times(const struct mt_proofreader *reader,
 
 /* ---- longer or shorter ---- */
 
-/* How many letters of an alphabet say as much as one of these. Those of Japanese are measured (news,
- * Tatoeba and interface strings: 1.11 times as many as the English ones in the middle); Hebrew and
- * Arabic leave out vowels. */
+/* Returns how many letters of an alphabet say as much as one of these. Those of Japanese are
+ * measured (the median of news, Tatoeba and interface strings is 1.11 times as many as in English);
+ * Hebrew and Arabic do not write vowels. */
 static double weight_of(uint32_t c)
 {
     UErrorCode code = U_ZERO_ERROR;
@@ -107,8 +108,8 @@ static double count_letters(const char *text, size_t length)
     return n;
 }
 
-/* Of 8,000 references of the sets above 16 are outside. Short texts vary more, so both sides get
- * some letters more. */
+/* 16 of 8,000 references of the sets above are outside of this range. Short texts vary more, so
+ * both sides get some letters more. */
 #define MAX_LETTER_RATIO 2.0
 #define MIN_LETTER_RATIO 0.65
 #define MORE_LETTERS 10
@@ -169,7 +170,7 @@ static size_t count_small_words(const char *text, size_t length)
     return n;
 }
 
-/* Whether the source has a letter of a script that has no small letters, and mostly no blanks
+/* Whether the source has a letter of a script without small letters and mostly without blanks
  * between words. */
 static bool has_bare_letters(const struct mt_proofread_pair *pair)
 {
@@ -179,14 +180,15 @@ static bool has_bare_letters(const struct mt_proofread_pair *pair)
     return has_bare;
 }
 
-/* Words that are no names: "Ludwig van Beethoven" is not Dutch. */
+/* Whether the words are more than names: "Ludwig van Beethoven" is not Dutch. */
 static bool is_sentence(const struct mt_proofread_pair *pair)
 {
     return has_bare_letters(pair) ||
            count_small_words(pair->source, pair->n_source) >= MIN_SMALL_WORDS;
 }
 
-/* Whether they are so few that one of another language, "Tom loves spaghetti.", counts for much. */
+/* Whether the words are so few that one of another language counts for much, as in "Tom loves
+ * spaghetti.". */
 static bool has_few_words(const struct mt_proofread_pair *pair)
 {
     size_t n = 0;

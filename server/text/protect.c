@@ -7,7 +7,7 @@
 
 /* ---- finding ---- */
 
-/* Placeholders and glue that follow. */
+/* Returns the end of the placeholder, with further placeholders and characters that adjoin it. */
 static size_t extend(const char *text, size_t length, size_t end)
 {
     while (end < length) {
@@ -38,12 +38,13 @@ struct mt_protected mt_protect_find(const char *text, size_t length, size_t from
 
 /* ---- standing in ---- */
 
-/* First those that small models copy too, and lose no word beside: of 40 sentences with Maria in three
- * languages 118 have her, of those with Tom 101, and four have lost the noun behind him. */
+/* The first of these are names that small models copy best, without losing another word: of 40
+ * sentences with Maria, in three languages, 118 translations have her; with Tom it is 101, and four
+ * have lost the noun behind him. */
 static const char *const names[] = {"Maria",  "Anna",   "Julia",  "Laura", "Paul",
                                     "Peter",  "Berlin", "Max",    "Bob",   "Ken",
                                     "Boston", "Tom",    "London", "John",  "Mary"};
-/* Without 12, 20 and the like, for which a translation may have a word: a dozen. */
+/* Without 12, 20 and the like, for which a translation may have a word, such as "a dozen". */
 static const char *const numbers[] = {"17", "34", "58", "26", "73", "41", "95", "62",
                                       "87", "39", "53", "78", "46", "91", "67"};
 
@@ -54,7 +55,8 @@ static void choose(struct mt_stand_in_words *chosen, const char *const *candidat
         if (chosen->n < MT_MAX_STAND_INS &&
             (length == 0 || !memmem(text, length, candidates[i], strlen(candidates[i]))))
             chosen->words[chosen->n++] = candidates[i];
-    if (chosen->n == 0) /* a text with all of them has more than enough for the alignment */
+    /* a text that has all of these words has enough words for the alignment */
+    if (chosen->n == 0)
         chosen->words[chosen->n++] = candidates[0];
 }
 

@@ -14,7 +14,7 @@
 #include <unicode/ulocdata.h>
 #include <unicode/uset.h>
 
-/* Alphabets that are kept: those of Chinese and Japanese take a millisecond to make. */
+/* How many alphabets are kept: those of Chinese and Japanese take a millisecond to make. */
 #define MAX_ALPHABETS 64
 
 #define RIGHT_QUOTE 0x2019 /* an apostrophe, too */
@@ -34,7 +34,8 @@ static size_t find(const char *text, size_t at, size_t length, const char *what)
     return at;
 }
 
-/* Past the tag, comment, script or style that begins at a `<`; at itself where none does. */
+/* Returns the position behind the tag, comment, script or style that begins at a `<`, or `at` where
+ * none does. */
 static size_t skip_tag(const char *text, size_t at, size_t length)
 {
     if (begins(text, at, length, "<!--"))
@@ -63,7 +64,7 @@ static size_t skip_markup(const char *text, size_t at, size_t length)
     return text[at] == '<' ? skip_tag(text, at, length) : at;
 }
 
-/* Letters of one script, one beside the other. */
+/* Adjacent letters of one script. */
 struct run {
     UScriptCode script;
     uint32_t n_columns;
@@ -124,7 +125,7 @@ void mt_scripts_count(const char *text, size_t length, bool is_html, struct mt_s
 
 /* ---- languages ---- */
 
-/* What ICU fails in for another reason it does not know. */
+/* Where ICU fails for another reason than memory, it does not know the language. */
 static enum mt_status check_memory(UErrorCode code, const char *language, struct mt_error *err)
 {
     return code == U_MEMORY_ALLOCATION_ERROR
@@ -137,14 +138,14 @@ enum mt_status mt_scripts_of_language(const char *language, struct mt_language_s
 {
     char likely[ULOC_FULLNAME_CAPACITY];
     UErrorCode code = U_ZERO_ERROR;
-    /* Alone, "yi" would be the script of that name. */
+    /* For "yi" alone, uscript_getCode would return the script of that name. */
     uloc_addLikelySubtags(language, likely, sizeof likely, &code);
     int32_t n = uscript_getCode(likely, out->items, MT_SCRIPTS_OF_LANGUAGE, &code);
     out->n = U_SUCCESS(code) && n > 0 ? (size_t)n : 0;
     return check_memory(code, language, err);
 }
 
-/* In *out, how many columns are of the scripts that the language is usually written in. */
+/* *out: how many columns are in scripts that the language is usually written in. */
 static enum mt_status count_usual(const struct mt_scripts *scripts, const char *language,
                                   uint32_t *out, struct mt_error *err)
 {
@@ -156,8 +157,8 @@ static enum mt_status count_usual(const struct mt_scripts *scripts, const char *
     return status;
 }
 
-/* Whether the language is written in a script that is not its usual one, too: ICU has a locale for it,
- * such as sr_Latn. */
+/* Whether the language is also written in a script that is not its usual one: ICU has a locale for
+ * it then, such as sr_Latn. */
 static bool is_variant(const char *language, UScriptCode script)
 {
     char locale[ULOC_FULLNAME_CAPACITY];
@@ -180,7 +181,7 @@ enum mt_status mt_scripts_suit(const struct mt_scripts *scripts, const char *lan
     return status;
 }
 
-/* "" where ICU knows none. */
+/* Writes "" where ICU knows none. */
 static enum mt_status find_likely(UScriptCode script, char out[MT_LANGUAGE_BYTES],
                                   struct mt_error *err)
 {
@@ -219,11 +220,11 @@ enum mt_status mt_scripts_language(const struct mt_scripts *scripts, char out[MT
 
 /* ---- alphabets ---- */
 
-/* Made when first asked for, then never changed. lock guards the list. */
+/* Alphabets are made when they are first needed, and never change. lock guards the list. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     char language[MT_LANGUAGE_BYTES];
-    USet *letters; /* NULL: CLDR does not know them */
+    USet *letters; /* NULL: CLDR has none for it */
 } alphabets[MAX_ALPHABETS];
 static size_t n_alphabets;
 
@@ -246,7 +247,7 @@ static enum mt_status make_alphabet(const char *language, USet **out, struct mt_
     return check_memory(code, language, err);
 }
 
-/* With the lock held. NULL for what is one too many. */
+/* Called with the lock held. *out is NULL where there is no room for another alphabet. */
 static enum mt_status get_alphabet(const char *language, const USet **out, struct mt_error *err)
 {
     size_t i = 0;

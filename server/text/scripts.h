@@ -1,8 +1,7 @@
 /*
- * In which scripts a text is written, and which languages are written in them: ICU's and CLDR's
- * answers to the few questions that detection has. A letter counts as many columns as it is wide,
- * because words of ideographs and syllables are short. One column alone is a sign ("π", "Δ", "x")
- * and does not count.
+ * Which scripts a text is written in, and which languages are written in them: what detection has
+ * to know of ICU and CLDR. A letter counts as many columns as it is wide, because words of
+ * ideographs and syllables are short. A single column is a sign ("π", "Δ", "x") and does not count.
  *
  * Thread-safety: safe.
  */
@@ -17,17 +16,18 @@
 #include <unicode/uscript.h>
 
 struct mt_scripts {
-    uint32_t columns[USCRIPT_CODE_LIMIT]; /* of letters, by script */
+    uint32_t columns[USCRIPT_CODE_LIMIT]; /* of letters, for each script */
     uint32_t n_columns;                   /* all of them */
-    UScriptCode most;                     /* the script of most */
-    uint32_t n_words;                     /* of one script each: "Wi-Fi" is one */
+    UScriptCode most;                     /* the script with most columns */
+    uint32_t n_words;                     /* words in one script; "Wi-Fi" is a single one */
 };
 
 /* text is well-formed UTF-8, at most 1 GiB. With is_html, tags, entities, scripts and styles do not
  * count. */
 void mt_scripts_count(const char *text, size_t length, bool is_html, struct mt_scripts *out);
 
-/* What a language is usually written in; none where ICU does not know it. Japanese has three. */
+/* The scripts that a language is usually written in; none where ICU does not know it. Japanese has
+ * three. */
 #define MT_SCRIPTS_OF_LANGUAGE 8
 struct mt_language_scripts {
     UScriptCode items[MT_SCRIPTS_OF_LANGUAGE];
@@ -36,25 +36,26 @@ struct mt_language_scripts {
 MT_MUST_CHECK enum mt_status
 mt_scripts_of_language(const char *language, struct mt_language_scripts *out, struct mt_error *err);
 
-/* Whether the text may be in the language (a normalised code) by its letters: enough of the columns
- * are in its scripts, of which Japanese has three. Texts mix them: "点击 Download Center". True where
- * there are no letters, or where ICU does not know the language. MT_MEMORY, as all below. */
+/* Whether the text may be in the language (a normalised code), judged by its letters: at least this
+ * part of the columns is in the language's scripts. It is no larger because texts mix scripts: "点击
+ * Download Center". True where there are no letters, or ICU does not know the language. MT_MEMORY,
+ * like all below. */
 #define MT_SCRIPTS_LEAST 0.2
 MT_MUST_CHECK enum mt_status mt_scripts_suit(const struct mt_scripts *scripts, const char *language,
                                              bool *out, struct mt_error *err);
 
-/* The language that most texts in the same scripts are in ("ru" for Cyrillic); "" where there are
- * no letters, or ICU knows of no language in them. */
+/* Writes the language that most texts in the same scripts are in ("ru" for Cyrillic); "" where
+ * there are no letters, or ICU knows no such language. */
 MT_MUST_CHECK enum mt_status mt_scripts_language(const struct mt_scripts *scripts,
                                                  char out[MT_LANGUAGE_BYTES], struct mt_error *err);
 
-/* How many letters of a text are not in the language's alphabet as CLDR has it, whose ideographs are
- * those in common use. 0 where CLDR does not know the language. */
+/* *out: how many letters of a text are not in the language's alphabet according to CLDR, whose
+ * ideographs are the common ones. 0 where CLDR does not know the language. */
 MT_MUST_CHECK enum mt_status mt_scripts_count_foreign(const char *text, size_t length,
                                                       const char *language, size_t *out,
                                                       struct mt_error *err);
 
-/* Whether the letter is of a script whose words stand without blanks: Chinese, Japanese, Thai, ... */
+/* Whether the script of this letter has no blanks between words: Chinese, Japanese, Thai, ... */
 bool mt_script_is_unspaced(uint32_t c);
 
 #endif

@@ -12,14 +12,14 @@
 #include <unicode/uchar.h>
 #include <unicode/utext.h>
 
-/* Languages whose rules are kept; further ones are set up anew for each text. */
+/* How many languages' rules are kept; those of further languages are made anew for each text. */
 #define MAX_LANGUAGES 64
 #define MAX_IDLE 8
 #define MAX_LANGUAGE_BYTES 32
 
-/* Iterators of a language that no text uses at the moment: threads must not share one. They are not
- * made by ubrk_clone, quick as that is: where memory runs out in the middle of it, ICU 72 returns
- * an iterator that crashes when it is used. */
+/* Iterators of a language that no text uses at the moment; threads must not share one. They are not
+ * made by ubrk_clone, although that is fast: where memory runs out during it, ICU 72 returns an
+ * iterator that crashes when it is used. */
 struct rules {
     char language[MAX_LANGUAGE_BYTES + 1];
     size_t n_idle;
@@ -32,7 +32,7 @@ struct mt_splitter {
     struct rules languages[MAX_LANGUAGES];
 };
 
-/* One text on its way through. */
+/* The state while one text is split. */
 struct pass {
     struct mt_splitter *splitter;
     const char *text;
@@ -118,7 +118,8 @@ void mt_splitter_destroy(struct mt_splitter *splitter)
     free(splitter);
 }
 
-/* ICU takes any string for a locale and reads keywords out of it; ours come from requests. */
+/* ICU accepts any string as a locale and finds keywords in it, but our strings come from
+ * requests. */
 static const char *checked_language(const char *language)
 {
     if (!language)
@@ -147,7 +148,8 @@ static enum mt_status open_rules(const char *language, UBreakIterator **out, str
     return MT_OK;
 }
 
-/* With the splitter's mutex held. NULL: there is no room for one more language. */
+/* Called with the splitter's mutex held. Returns NULL where there is no room for another
+ * language. */
 static struct rules *find_rules(struct mt_splitter *splitter, const char *language)
 {
     for (size_t i = 0; i < splitter->n_languages; i++)
@@ -206,7 +208,7 @@ static bool ends_sentence(uint32_t c)
 }
 
 /* Whether a letter or digit follows the first full stop (question mark, ...) of a line. Most lines
- * are one sentence, and this spares them ICU, whose data takes 10 ms to come in. */
+ * are one sentence, for which ICU is not needed, whose data takes 10 ms to load. */
 static bool may_have_more_sentences(const char *text, size_t begin, size_t end)
 {
     bool ended = false;
@@ -220,7 +222,7 @@ static bool may_have_more_sentences(const char *text, size_t begin, size_t end)
     return false;
 }
 
-/* Sets the iterator on text[line.begin, line.end). */
+/* Sets the iterator to text[line.begin, line.end). */
 static enum mt_status start_line(struct pass *pass, struct mt_range line, struct mt_error *err)
 {
     if (line.end - line.begin > INT32_MAX)

@@ -1,11 +1,11 @@
 /*
- * Sentence boundaries of a text: Unicode's rules (UAX 29) and CLDR's abbreviations by way of ICU,
- * and on top of them what these do not know: titles and references ("Dr. Smith", "Fig. 3"),
- * initials ("J. Bach"), ordinal numbers in the languages that write them with a full stop
- * ("3. Oktober"), and speech that goes on in lower case ("Really?" she asked).
+ * Sentence boundaries of a text: Unicode's rules (UAX 29) and CLDR's abbreviations through ICU, and
+ * in addition what these do not know: titles and references ("Dr. Smith", "Fig. 3"), initials ("J.
+ * Bach"), ordinal numbers in languages that write them with a full stop ("3. Oktober"), and speech
+ * that continues in lower case ("Really?" she asked).
  *
- * A line break always ends a sentence. Blanks around a sentence belong to none, so whoever joins
- * the sentences again finds the exact gaps between the ranges.
+ * A line break always ends a sentence. Blanks around a sentence do not belong to it, so that the
+ * gaps between the ranges are exactly what has to be written between the sentences again.
  */
 #ifndef MT_SERVER_TEXT_SPLITTER_H
 #define MT_SERVER_TEXT_SPLITTER_H
@@ -23,7 +23,7 @@ enum mt_split {
     MT_SPLIT_NEWLINES, /* at line breaks only */
 };
 
-/* "on", "off", "newlines"; false for anything else. */
+/* Parses "on", "off" or "newlines"; returns false for anything else. */
 bool mt_split_parse(const char *name, enum mt_split *out);
 
 /* Bytes [begin, end) of a text. */
@@ -31,7 +31,7 @@ struct mt_range {
     size_t begin, end;
 };
 
-/* Grows by doubling; zero-initialise. */
+/* Has to be zero-initialised. */
 struct mt_ranges {
     struct mt_range *items;
     size_t n, capacity;
@@ -48,10 +48,11 @@ MT_MUST_CHECK enum mt_status mt_splitter_create(struct mt_splitter **out, struct
 void mt_splitter_destroy(struct mt_splitter *splitter);
 
 /*
- * Appends the sentences of text[0, length), well-formed UTF-8, in order, none of them empty or
- * blank, to out. language: BCP 47 ("en", "pt-BR"); NULL or malformed: the rules common to all.
+ * Appends the sentences of text[0, length), well-formed UTF-8, to out, in order; none is empty or
+ * blank. language: BCP 47 ("en", "pt-BR"); NULL or malformed: the rules that all languages share.
  * MT_LIMIT: more than max_sentences (0: no limit), or a line too long for ICU (2 GiB). The caller
- * releases *out on failure too.
+ * releases *out after a failure, too.
+ *
  * Thread-safety: safe.
  */
 MT_MUST_CHECK enum mt_status mt_splitter_split(struct mt_splitter *splitter, const char *text,
@@ -63,14 +64,15 @@ MT_MUST_CHECK enum mt_status mt_ranges_append(struct mt_ranges *ranges, size_t b
                                               struct mt_error *err);
 void mt_ranges_finish(struct mt_ranges *ranges);
 
-/* Moves the ends of a range inwards over blanks and control characters; an empty range where there
- * is nothing else. */
+/* Moves the ends of a range inwards past blanks and control characters; the range becomes empty
+ * where it has nothing else. */
 struct mt_range mt_range_trim(const char *text, size_t begin, size_t end);
 
-/* A character that ends a line: LF, VT, FF, CR, NEL and Unicode's line and paragraph separators. */
+/* Whether a character ends a line: LF, VT, FF, CR, NEL and Unicode's line and paragraph
+ * separators. */
 bool mt_is_line_break(uint32_t code_point);
 
-/* Start of the character before text[at], at > 0, in well-formed UTF-8. */
+/* Returns where the character before text[at] begins, at > 0, in well-formed UTF-8. */
 size_t mt_previous_char(const char *text, size_t at);
 
 #endif

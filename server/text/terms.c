@@ -14,15 +14,16 @@
 #include <unicode/ubrk.h>
 #include <unicode/utext.h>
 
-/* A glossary may have a million: where its strings begin in those of the set, each with its NUL. */
+/* A glossary may have a million terms, so this has only where its strings begin among those of the
+ * set, each with its NUL. */
 struct term {
-    uint32_t source, target; /* target NO_TARGET: stays */
+    uint32_t source, target; /* NO_TARGET: the term stays as it is */
     uint32_t length;         /* of the source */
-    bool is_exact;           /* written with a capital */
+    bool is_exact;           /* it was written with a capital, so only that spelling counts */
 };
 
 #define NO_TARGET UINT32_MAX
-/* Most bytes of all strings, and most letters of all keys; both are counted in 32 bits. */
+/* Most bytes of all strings, and most letters of all keys; 32-bit numbers count both. */
 #define MAX_SET_BYTES ((size_t)1 << 30)
 
 /*
@@ -43,7 +44,7 @@ struct key {
     uint32_t term;
 };
 
-/* Terms, and how they are found. What several have does not change any more. */
+/* Terms, and their keys. A set that several hold does not change any more. */
 struct set {
     atomic_size_t n_holders;
     struct term *items;
@@ -51,12 +52,12 @@ struct set {
     size_t n, capacity, keys_capacity;
     char *strings;
     size_t n_bytes, strings_capacity;
-    size_t n_ordered;  /* so many keys are sorted; the others were added since */
-    size_t n_exact;    /* of them */
-    uint32_t *letters; /* of all keys: at most MT_MAX_TERM_BYTES each */
+    size_t n_ordered;  /* how many keys are sorted; the others were added later */
+    size_t n_exact;    /* exact ones among them */
+    uint32_t *letters; /* of all keys, each at most MT_MAX_TERM_BYTES */
     size_t n_letters, letters_capacity;
     /* A hash table of sources: 1 + the term's index, at the source's hash or behind it; 0 ends a
-     * run. Its size is a power of two, at least twice the number of terms. */
+     * run. Its size is a power of two, and at least twice the number of terms. */
     uint32_t *places;
     size_t n_places;
 };
@@ -67,10 +68,10 @@ struct mt_terms {
     const char *text;
     size_t length;
     bool crosses_lines;
-    UBreakIterator *words; /* made when a text first holds the first letter of a term */
+    UBreakIterator *words; /* made when a text first has the first letter of a term */
     UText view;
     bool is_set;               /* words has the text */
-    unsigned char *boundaries; /* a bit for each byte of the text, set as far as known_to */
+    unsigned char *boundaries; /* one bit for each byte of the text, valid up to known_to */
     size_t boundaries_bytes, known_to;
     bool has_run_out;
 };
@@ -121,7 +122,7 @@ void mt_terms_destroy(struct mt_terms *terms)
 
 /* ---- adding ---- */
 
-/* Puts the text behind the strings, without the blanks around it. */
+/* Appends the text to the strings, without the blanks around it. */
 static enum mt_status add_string(struct set *set, const char *field, const char *text,
                                  uint32_t *out, struct mt_error *err)
 {
@@ -158,7 +159,7 @@ static const char *source_of(const struct set *set, size_t term)
     return set->strings + set->items[term].source;
 }
 
-/* What it becomes. */
+/* Returns the term's translation. */
 static const char *target_of(const struct set *set, size_t term)
 {
     bool stays = set->items[term].target == NO_TARGET;
@@ -174,7 +175,7 @@ static enum mt_status reserve(struct set *set, struct mt_error *err)
     return MT_ROOM(&set->items, &set->capacity, set->n + 1, "terms", err);
 }
 
-/* Where the source stands, or would stand. */
+/* Returns the place of the source in the table, or the place where it would be. */
 static uint32_t *find_source(const struct set *set, const char *source)
 {
     size_t at = mt_hash(MT_HASH_BEGIN, source, strlen(source)) & (set->n_places - 1);
@@ -199,7 +200,7 @@ static enum mt_status reserve_place(struct set *set, struct mt_error *err)
     return MT_OK;
 }
 
-/* Behind the letters that are in use. */
+/* Adds the term's letters behind those in use. */
 static void add_key(struct set *set, const struct term *term)
 {
     struct key key = {.begin = (uint32_t)set->n_letters, .term = (uint32_t)set->n};
@@ -215,7 +216,8 @@ static void add_key(struct set *set, const struct term *term)
     set->keys[set->n] = key;
 }
 
-/* The term's strings are the last ones; they stay where it is new. */
+/* The term's strings are the last ones of the set; they are removed again unless the term is
+ * new. */
 static enum mt_status insert(struct set *set, const char *field, const struct term *term,
                              struct mt_error *err)
 {
@@ -398,7 +400,7 @@ static bool is_blank(const struct mt_terms *terms, uint32_t c)
     return mt_is_space(c) && (terms->crosses_lines || c != '\n');
 }
 
-/* Behind the blanks from `at` on. */
+/* Returns the position behind the blanks from `at` on. */
 static size_t skip_blanks(const struct mt_terms *terms, size_t at)
 {
     while (at < terms->length && is_blank(terms, mt_utf8_decode(terms->text + at)))
@@ -406,8 +408,8 @@ static size_t skip_blanks(const struct mt_terms *terms, size_t at)
     return at;
 }
 
-/* The letter at `at` as a key would have it, and where the next one is; 0 at the text's end, and at
- * that of a line which is not to be crossed. */
+/* Returns the letter at `at` in the form that keys have, and where the next one is; 0 at the end of
+ * the text or of a line that must not be crossed. */
 static uint32_t read_letter(const struct mt_terms *terms, size_t at, bool is_exact, size_t *next)
 {
     if (at >= terms->length)
@@ -425,7 +427,7 @@ static uint32_t read_letter(const struct mt_terms *terms, size_t at, bool is_exa
     return ' ';
 }
 
-/* Makes room for a bit for each byte of the text and one for its end, and clears them all. */
+/* Makes room for one bit for each byte of the text and its end, all cleared. */
 static bool clear_boundaries(struct mt_terms *terms)
 {
     size_t n = terms->length / 8 + 1;
@@ -441,7 +443,7 @@ static bool clear_boundaries(struct mt_terms *terms)
     return true;
 }
 
-/* Sets ICU's rules on the text; false where there is no memory for them. */
+/* Gives the text to ICU's rules; false without memory. */
 static bool set_words(struct mt_terms *terms)
 {
     UErrorCode code = U_ZERO_ERROR;
@@ -451,14 +453,14 @@ static bool set_words(struct mt_terms *terms)
         terms->words = ubrk_open(UBRK_WORD, "", NULL, 0, &code);
     utext_openUTF8(&terms->view, terms->text, (int64_t)terms->length, &code);
     if (U_SUCCESS(code))
-        ubrk_setUText(terms->words, &terms->view, &code); /* stands at its beginning */
+        ubrk_setUText(terms->words, &terms->view, &code); /* sets it to the beginning */
     terms->is_set = U_SUCCESS(code) && clear_boundaries(terms);
     terms->has_run_out = terms->has_run_out || !terms->is_set;
     return terms->is_set;
 }
 
-/* Word by word from the text's beginning, each once. ICU remembers a few boundaries around the
- * place it was asked about last, and begins anew for a term that ends beyond them. */
+/* Goes through the text once, word by word: ICU remembers only a few boundaries around the last
+ * position, and begins anew for a term that ends farther away. */
 static bool is_word_boundary(struct mt_terms *terms, size_t at)
 {
     while (terms->known_to <= at) {
@@ -483,7 +485,8 @@ static bool is_apostrophe(uint32_t c)
     return c == '\'' || c == 0x2019;
 }
 
-/* Unicode's words hold the apostrophes of "can't", so "Foo's" would not hold the word Foo. */
+/* Unicode's words include apostrophes, as in "can't". So these count as boundaries here, or "Foo's"
+ * would not have the word Foo. */
 static bool is_boundary(struct mt_terms *terms, size_t at)
 {
     const char *text = terms->text;
@@ -498,7 +501,7 @@ static bool is_boundary(struct mt_terms *terms, size_t at)
     return is_word_boundary(terms, at);
 }
 
-/* Whether it is longer, or as long and was known before. */
+/* Whether the term is longer, or as long and was added earlier. */
 static bool comes_first(const struct mt_terms *terms, size_t term, size_t other)
 {
     if (other == MT_NO_TERM)
@@ -508,13 +511,13 @@ static bool comes_first(const struct mt_terms *terms, size_t term, size_t other)
     return length != other_length ? length > other_length : term < other;
 }
 
-/* Keys that stand together. */
+/* Adjacent keys. */
 struct keys {
     size_t begin, end;
 };
 
-/* The first of the keys, all of which have the same n letters, that goes on with `letter` or a later
- * one. */
+/* Returns the first of the keys, all of which have the same n letters, that continues with `letter`
+ * or a later one. */
 static size_t find_letter(const struct set *set, struct keys keys, size_t n, uint32_t letter)
 {
     while (keys.begin < keys.end) {
@@ -528,14 +531,14 @@ static size_t find_letter(const struct set *set, struct keys keys, size_t n, uin
     return keys.begin;
 }
 
-/* Looks at the terms of one kind that begin at `begin`; *best becomes the longest of them. */
+/* Finds terms of one kind that begin at `begin`; *best becomes the longest one. */
 static void match_keys(struct mt_terms *terms, size_t begin, bool is_exact,
                        struct mt_term_match *best)
 {
     const struct set *set = terms->set;
     struct keys keys = {is_exact ? 0 : set->n_exact, is_exact ? set->n_exact : set->n};
     size_t at = begin, next = begin;
-    /* The keys have the n letters of the text from `begin` to `at`. */
+    /* Here all keys have the n letters of the text from `begin` to `at`. */
     for (size_t n = 0; keys.begin < keys.end; n++, at = next) {
         if (n == 1 && !is_boundary(terms, begin))
             return;

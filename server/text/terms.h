@@ -33,7 +33,7 @@
 
 struct mt_terms;
 
-/* Longest term, and longest translation of one, in bytes. */
+/* Most bytes of a term, and of a term's translation. */
 #define MT_MAX_TERM_BYTES 1024
 
 #define MT_NO_TERM ((size_t)-1)
@@ -43,57 +43,59 @@ MT_MUST_CHECK enum mt_status mt_terms_create(struct mt_terms **out, struct mt_er
 void mt_terms_destroy(struct mt_terms *terms);
 
 /* Adds a term; both strings are copied. target NULL: the term stays as it is in the text. A term
- * that is there already, with the same target, is passed over. field names the list in messages.
+ * that is there already with the same target is ignored. field is the list's name in messages.
  * MT_INVALID: blank, too long, or known with another target; MT_LIMIT: more than a gigabyte of
- * them. */
+ * terms. */
 MT_MUST_CHECK enum mt_status mt_terms_add(struct mt_terms *terms, const char *field,
                                           const char *source, const char *target,
                                           struct mt_error *err);
 
-/* Adds those that are not known yet by their sources. MT_MEMORY. */
+/* Adds those of others whose sources are not known yet. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status
 mt_terms_add_others(struct mt_terms *terms, const struct mt_terms *others, struct mt_error *err);
 
-/* The same terms for another thread; nothing may be added to either from now on. The caller destroys
- * *out. Where terms were shared before, several threads may share them. MT_MEMORY. */
+/* Makes *out, which has the same terms and may be used by another thread; from now on nothing may
+ * be added to either. The caller destroys *out. Terms that are shared already may be shared by
+ * several threads at once. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_terms_share(struct mt_terms *terms, struct mt_terms **out,
                                             struct mt_error *err);
 
-/* What they take in memory, with what they are found by. */
+/* Returns how much memory the terms and their keys take. */
 size_t mt_terms_bytes(const struct mt_terms *terms);
 
-/* Whether others have the same terms now. */
+/* Whether others share these terms at present. */
 bool mt_terms_are_shared(const struct mt_terms *terms);
 
 struct mt_term {
-    /* Borrowed, until a term is added. target is source where it stays; else all its forms. */
+    /* Borrowed until a term is added. target has all forms, and is source where the term stays. */
     const char *source, *target;
     bool is_kept;
 };
 size_t mt_terms_count(const struct mt_terms *terms);
 struct mt_term mt_terms_at(const struct mt_terms *terms, size_t index);
 
-/* The form of target[0, length) that begins at *at, which becomes where the next one does. False:
- * there is none any more. A bar divides forms where no blank and no other bar is beside it. */
+/* Returns the form of target[0, length) that begins at *at, and moves *at to the next one; false
+ * where there are no more. A bar separates forms where no blank and no other bar is beside it. */
 bool mt_term_next_form(const char *target, size_t length, size_t *at, struct mt_range *out);
 
-/* Whether words[0, n) is one of them. */
+/* Whether words[0, n) is one of the forms. */
 bool mt_term_has_form(const char *target, size_t length, const char *words, size_t n);
 
 struct mt_term_match {
-    size_t begin, end; /* length, length: nothing found */
+    size_t begin, end; /* both are length where nothing was found */
     size_t term;
 };
 
-/* Says which text is searched from now on: well-formed UTF-8, borrowed until the next one. With
- * crosses_lines a line feed is a blank like others. */
+/* Sets the text that is searched from now on: well-formed UTF-8, borrowed until the next call. With
+ * crosses_lines a line feed counts as a blank. */
 void mt_terms_search(struct mt_terms *terms, const char *text, size_t length, bool crosses_lines);
 
-/* The first match that begins at `from` or later. A place costs at most twice the letters of the
- * longest term, each as many steps as it takes to halve the terms down to one. */
+/* Returns the first match that begins at `from` or later. For each position it looks at twice the
+ * letters of the longest term at most, each with a binary search in the keys. */
 struct mt_term_match mt_terms_find(struct mt_terms *terms, size_t from);
 
-/* Whether, ever, there was no memory to tell words apart, and what was found may be wrong. */
+/* Whether at any time there was no memory to tell words apart, so that what was found may be
+ * wrong. */
 bool mt_terms_have_run_out(const struct mt_terms *terms);
 
 #endif

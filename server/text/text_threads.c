@@ -13,15 +13,15 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-/* Two, so that one is there for short tasks. */
+/* Two, so that one is always free for short tasks. */
 #define MIN_THREADS 2
-/* Short beginnings that run before a long one that waits: some milliseconds each, where the long
- * one takes up to a hundred. */
+/* How many short beginnings go before a long one that waits: they take some milliseconds each, a
+ * long one up to a hundred. */
 #define MAX_SHORT_IN_A_ROW 8
-/* Long beside what it takes to wake a thread, short beside what a client notices. */
+/* Long compared to the time that waking a thread takes, short compared to what clients notice. */
 #define LATE_NS 1000000
 
-/* In the order in which they are served. */
+/* Lines are in the order in which they are served. */
 enum line { URGENT, SHORT_ENDINGS, LONG_ENDINGS, SHORT_BEGINNINGS, LONG_BEGINNINGS, N_LINES };
 
 struct mt_text_threads {
@@ -29,15 +29,17 @@ struct mt_text_threads {
     pthread_cond_t work;
     struct {
         struct mt_text_task *first, *last; /* by round */
-        uint64_t round;                    /* of the task that was run last */
+        uint64_t round;                    /* round of the last task taken from the line */
     } lines[N_LINES];
     size_t n_waiting, n_idle;
-    int64_t woken_ns; /* when an idle thread was woken that has not looked for work yet; 0: none */
-    size_t n_long;    /* long tasks that run */
+    /* when an idle thread was woken that has not looked for work since; 0: none */
+    int64_t woken_ns;
+    size_t n_long; /* how many long tasks run */
     unsigned n_short_in_a_row;
-    int64_t next_deadline_ns; /* no task that waits has an earlier one */
+    int64_t next_deadline_ns; /* no waiting task has an earlier deadline */
     bool is_stopping;
-    atomic_size_t n_signalling; /* threads that gave the mutex back, and have yet to signal work */
+    /* threads that have released the mutex and are about to signal work */
+    atomic_size_t n_signalling;
 
     size_t max_long;
     size_t n_threads;
@@ -56,7 +58,7 @@ static void take_out(struct mt_text_threads *threads, struct mt_text_task *task)
     threads->n_waiting--;
 }
 
-/* Behind all of an earlier round or the same. */
+/* Inserts the task behind all of the same or an earlier round. */
 static void put_in(struct mt_text_threads *threads, struct mt_text_task *task)
 {
     struct mt_text_task *previous = threads->lines[task->line].last;
@@ -67,8 +69,8 @@ static void put_in(struct mt_text_threads *threads, struct mt_text_task *task)
     threads->n_waiting++;
 }
 
-/* A client's next task belongs to the round behind the one of its last, and behind the one that is
- * being served: the client may have had its turn in that already. */
+/* Returns the round of a client's next task: it comes after that of its last task, and after the
+ * one that is being served, in which the client may have had its turn. */
 static uint64_t find_round(const struct mt_text_threads *threads, int line, uint64_t client)
 {
     const struct mt_text_task *task = threads->lines[line].last;
@@ -91,7 +93,7 @@ static int line_of(const struct mt_text_task *task)
     return task->is_long ? LONG_BEGINNINGS : SHORT_BEGINNINGS;
 }
 
-/* The line that is served next; N_LINES: none may be, for now. */
+/* Returns the line that is served next; N_LINES where none may be now. */
 static int choose_line(const struct mt_text_threads *threads)
 {
     bool may_be_long = threads->n_long < threads->max_long || threads->is_stopping;
@@ -133,11 +135,11 @@ static struct mt_text_task *take_next(struct mt_text_threads *threads, int line)
     return task;
 }
 
-/* Gives the mutex back. Where a task waits, wakes an idle thread, which takes it, or, if it may not
- * be run yet, sleeps until its deadline. To wake a thread costs more than a short task, and a woken
- * one finds all that has come until it looks, and wakes the next one if more is left. So no other is
- * woken meanwhile, unless that one is late: it may have no processor, and glibc may lose a signal
- * once in a long while (its bug 25847). */
+/* Releases the mutex. Where a task waits, wakes an idle thread, which takes the task or, if it may
+ * not be run yet, sleeps until its deadline. Waking a thread costs more than a short task, and a
+ * woken thread takes all that has come meanwhile and wakes the next one if more is left. So no
+ * other thread is woken until it has looked, unless it is late: it may have no processor, and glibc
+ * loses a signal once in a long while (its bug 25847). */
 static void unlock_and_wake(struct mt_text_threads *threads, bool has_task)
 {
     bool wakes = false;
@@ -156,7 +158,7 @@ static void unlock_and_wake(struct mt_text_threads *threads, bool has_task)
     }
 }
 
-/* With the mutex. Returns when a task may have become ready. */
+/* Returns when a task may be ready. Called with the mutex held. */
 static void sleep_until_work(struct mt_text_threads *threads)
 {
     threads->n_idle++;
@@ -170,7 +172,7 @@ static void sleep_until_work(struct mt_text_threads *threads)
     threads->woken_ns = 0;
 }
 
-/* With the mutex. NULL: the threads stop, and nothing waits. */
+/* Returns NULL where the threads stop and no task waits. Called with the mutex held. */
 static struct mt_text_task *wait_for_task(struct mt_text_threads *threads)
 {
     for (;;) {
@@ -261,7 +263,7 @@ void mt_text_threads_destroy(struct mt_text_threads *threads)
     pthread_mutex_unlock(&threads->mutex);
     for (size_t i = 0; i < threads->n_threads; i++)
         pthread_join(threads->threads[i], NULL);
-    /* Whoever submitted the last task may still be about to wake a thread for it. */
+    /* A thread that submitted the last task may still be about to wake another one for it. */
     while (atomic_load(&threads->n_signalling) > 0)
         sched_yield();
     pthread_cond_destroy(&threads->work);
