@@ -15,12 +15,12 @@
 
 #define DEFAULT_MAX_SENTENCES 10000
 
-/* Bytes that are tokenized at once. What is longer is cut first; no sentence that fits a model has
- * as many. */
+/* Most bytes that are tokenized at once. A longer range is cut first; no sentence that fits a model
+ * has as many. */
 #define MAX_PIECE_BYTES ((size_t)1 << 16)
 _Static_assert(MAX_PIECE_BYTES < MT_TOKENIZER_MAX_BYTES / 2, "the tokenizer takes every piece");
 
-#define MAX_CODE_BYTES 32 /* ">>cmn_Hans<<" and its like */
+#define MAX_CODE_BYTES 32 /* such as ">>cmn_Hans<<" */
 
 /* A piece cut out of a text is tokenized again, and its first word may then need more tokens than
  * it had within the text. */
@@ -30,7 +30,7 @@ struct part {
     struct mt_range range;
     struct mt_token_list tokens;
     struct mt_sentence *sentence;
-    struct mt_text best; /* what its best hypothesis says, once somebody has asked */
+    struct mt_text best; /* the text of its best hypothesis, once it was needed */
     bool was_cut;
 };
 
@@ -43,30 +43,30 @@ struct part {
 struct mt_translation {
     char *text;
     size_t length;
-    size_t code_length; /* of the language code that the text begins with; 0: none */
+    size_t code_length; /* length of the language code that the text begins with; 0: none */
     struct part *parts;
     size_t n, capacity;
-    bool has_left; /* words that are too long or signs that stay, which belong to no part */
+    bool has_left; /* some words are too long, or signs stay; no part has them */
     const struct mt_model *model;
-    bool writes_blanks;   /* the target language does */
-    bool joins_sentences; /* it writes nothing between two of them */
-    float length_penalty; /* of the scores: 1 where they are means */
+    bool writes_blanks;   /* the target language has blanks between words */
+    bool joins_sentences; /* it has nothing between sentences */
+    float length_penalty; /* exponent of the length in scores; 1: scores are means */
 };
 
-/* What making it needs. */
+/* The state while a translation is made. */
 struct pass {
     struct mt_translation *translation;
     const struct mt_tokenizer *tokenizer;
-    struct mt_ranges ranges; /* of the text behind its code */
-    uint32_t closing;        /* the bracket that the sentences are in; 0: none */
+    struct mt_ranges ranges; /* sentences of the text behind its code */
+    uint32_t closing;        /* the bracket that closes the present sentences; 0: none */
     const struct mt_translation_options *options;
     struct mt_sentence_options decoding;
     size_t max_tokens, max_sentences;
-    struct mt_direction direction;      /* of a model of many languages */
-    const struct mt_direction *towards; /* it, or NULL */
-    const char *code; /* what is put before every part: the text's, or the options' */
+    struct mt_direction direction;      /* for a model of many languages */
+    const struct mt_direction *towards; /* &direction, or NULL */
+    const char *code; /* the code before every part: the text's own, or the options' */
     size_t code_bytes, code_chars;
-    struct mt_text scratch; /* code and sentence, to be tokenized as one */
+    struct mt_text scratch; /* code and sentence, which are tokenized together */
 };
 
 static bool is_blank_at(const char *text, size_t at)
@@ -74,7 +74,7 @@ static bool is_blank_at(const char *text, size_t at)
     return mt_is_space(mt_utf8_decode(text + at));
 }
 
-/* Thai to Burmese, Khmer, Chinese and Japanese with their punctuation. */
+/* Thai to Burmese, Khmer, Chinese and Japanese, with their punctuation. */
 static bool writes_no_blanks(uint32_t c)
 {
     return (c >= 0x0E00 && c <= 0x0EFF) || (c >= 0x1000 && c <= 0x109F) ||
@@ -88,8 +88,8 @@ static size_t minus_at_most(size_t value, size_t subtrahend)
     return value > subtrahend ? value - subtrahend : 0;
 }
 
-/* Tokenizes the code and then the range; offsets are relative to the range, and the code's token
- * stands for no part of it. */
+/* Tokenizes the code and then the range. Offsets are relative to the range; the code's token
+ * belongs to no part of it. */
 static enum mt_status tokenize(struct pass *pass, struct mt_range range, struct mt_token_list *out,
                                struct mt_error *err)
 {
@@ -155,7 +155,7 @@ static enum mt_status reserve_part(struct pass *pass, struct mt_error *err)
     return MT_ROOM(&t->parts, &t->capacity, t->n + 1, "sentences", err);
 }
 
-/* Takes the tokens over, on failure too. */
+/* Takes the tokens over, even where it fails. */
 static enum mt_status add_part(struct pass *pass, struct mt_range range,
                                struct mt_token_list *tokens, bool was_cut, struct mt_error *err)
 {
@@ -184,8 +184,8 @@ static enum mt_status add_cut(struct pass *pass, size_t begin, size_t end, struc
     return range.begin == range.end ? MT_OK : add_range(pass, range, true, err);
 }
 
-/* Where to cut a range of more than MAX_PIECE_BYTES: at the last blank before the limit, else
- * between characters. */
+/* Returns where to cut a range of more than MAX_PIECE_BYTES: at the last blank before the limit,
+ * else between two characters. */
 static size_t byte_cut(const char *text, struct mt_range range)
 {
     size_t limit = range.begin + MAX_PIECE_BYTES;
@@ -197,10 +197,10 @@ static size_t byte_cut(const char *text, struct mt_range range)
     return limit;
 }
 
-/* Where the word that text[begin, length) begins with ends, if it goes on behind `limit`, which no
- * sentence of the model does; else begin. No language that puts blanks between words has such a
- * word: it is a number, a key or a file in letters, and pieces of it would be long sentences that
- * mean nothing. */
+/* Returns the end of the word that text[begin, length) begins with, if it extends beyond `limit`,
+ * further than any sentence of the model; else returns begin. No language that has blanks between
+ * words has such a word: it is a number, a key or a file in letters, and its pieces would be long
+ * sentences without meaning. */
 static size_t skip_endless(struct pass *pass, const char *text, size_t begin, size_t length,
                            size_t limit)
 {
@@ -232,8 +232,8 @@ static enum mt_status cut_bytes(struct pass *pass, struct mt_range range, struct
     return status ? status : add_cut(pass, range.begin, range.end, err);
 }
 
-/* The last token among (from, to] that begins a word, else the last that begins behind from's
- * beginning and before the end of the range, else from: there is none. */
+/* Returns the last token in (from, to] that begins a word; else the last one that begins after
+ * token `from` and before the end of the range; else `from`. */
 static size_t cut_token(const struct mt_token *tokens, size_t from, size_t to, const char *text,
                         size_t length)
 {
@@ -250,7 +250,7 @@ static size_t cut_token(const struct mt_token *tokens, size_t from, size_t to, c
     return fallback;
 }
 
-/* Tokens around those of a text: bos and the code; eos. */
+/* Returns how many tokens are added before a text (bos and the code) and behind it (eos). */
 static struct mt_tokens_added tokens_added(const struct pass *pass, bool has_code)
 {
     struct mt_tokens_added added = mt_tokenizer_source_adds(pass->tokenizer);
@@ -258,8 +258,8 @@ static struct mt_tokens_added tokens_added(const struct pass *pass, bool has_cod
     return added;
 }
 
-/* Cuts a range whose tokens are too many. The positions come from this one list of tokens, so that
- * the work stays proportional to the text; the pieces are then tokenized for themselves. */
+/* Cuts a range that has too many tokens. The positions come from this one list of tokens, so that
+ * the work is proportional to the text; then each piece is tokenized by itself. */
 static enum mt_status cut_tokens(struct pass *pass, struct mt_range range,
                                  const struct mt_token_list *tokens, struct mt_error *err)
 {
@@ -307,7 +307,8 @@ static enum mt_status add_range(struct pass *pass, struct mt_range range, bool w
     if (status)
         return status;
     struct mt_tokens_added added = tokens_added(pass, pass->code_bytes > 0);
-    if (tokens.n <= added.before + added.behind) { /* the normaliser drops it: blank to the model */
+    /* the normaliser drops it, so it is blank for the model */
+    if (tokens.n <= added.before + added.behind) {
         mt_token_list_finish(&tokens);
         return MT_OK;
     }
@@ -331,8 +332,8 @@ static void take_code(struct pass *pass, const char *code, size_t length)
     pass->code_chars = mt_utf8_count(code, length);
 }
 
-/* Recognises ">>fra<<" at the very beginning if it is in the vocabulary. Anything else that looks
- * like it is text. */
+/* Finds a code such as ">>fra<<" at the very beginning if the vocabulary has it. Others are
+ * text. */
 static enum mt_status find_code(struct pass *pass, struct mt_error *err)
 {
     struct mt_translation *t = pass->translation;
@@ -403,7 +404,7 @@ static enum mt_status split_text(struct pass *pass, struct mt_error *err)
     return status ? status : add_sentences(pass, err);
 }
 
-/* Tokenizes the translation to be forced, runs the rest with it. */
+/* Tokenizes the forced translation, and makes the sentence with it. */
 static enum mt_status split_forced(struct pass *pass, struct mt_error *err)
 {
     const char *target = pass->options->forced_target_text;
@@ -438,7 +439,8 @@ static enum mt_status split_forced(struct pass *pass, struct mt_error *err)
     return status;
 }
 
-/* The exponent of the length in a hypothesis' score. Greedy and forced scores are means. */
+/* Returns the exponent of the length in a hypothesis' score. Scores of greedy and forced decoding
+ * are means. */
 static float score_exponent(const struct mt_hparams *hparams,
                             const struct mt_translation_options *options)
 {
@@ -462,8 +464,8 @@ static enum mt_status take_text(struct mt_translation *t, const char *text, size
     return MT_OK;
 }
 
-/* Whether a language code, "zh-Hans" or "jpn_Jpan", begins with one of these and ends or goes on with
- * a script or country. */
+/* Whether a language code, such as "zh-Hans" or "jpn_Jpan", begins with one of these and ends there
+ * or continues with a script or country. */
 static bool is_one_of(const char *language, const char *const *codes, size_t n)
 {
     size_t length = language ? strcspn(language, "-_") : 0;
@@ -480,14 +482,15 @@ static bool writes_blanks(const char *language)
     return !is_one_of(language, without, sizeof without / sizeof *without);
 }
 
-/* Thai and its neighbours have a blank between sentences, though none between words. */
+/* Whether the language has nothing between sentences. Thai and its neighbours have a blank there,
+ * though none between words. */
 static bool joins_sentences(const char *language)
 {
     static const char *const joining[] = {"zh", "ja", "yue", "cmn", "zho", "jpn"};
     return is_one_of(language, joining, sizeof joining / sizeof *joining);
 }
 
-/* A model of many languages is told what a text is in, and what it is to become. */
+/* Sets source and target language of a model of many languages. */
 static enum mt_status take_direction(struct pass *pass, struct mt_error *err)
 {
     const struct mt_translation_options *options = pass->options;
@@ -617,11 +620,13 @@ static bool hypothesis(const struct part *part, size_t rank, struct mt_hypothesi
     return true;
 }
 
-/* Numbers too large for the model's arithmetic: an answer without a sentence looks like one. */
+/* Fails where numbers were too large for the model's arithmetic; the result looks like one without
+ * a sentence then. */
 static enum mt_status check_number(const struct part *part, const struct mt_hypothesis *best,
                                    struct mt_error *err)
 {
-    bool has_no_chance = best->score == -INFINITY && best->n_ids > 1; /* a forced target may */
+    /* a forced target may be impossible for the model */
+    bool has_no_chance = best->score == -INFINITY && best->n_ids > 1;
     if (best->score > -INFINITY || has_no_chance)
         return MT_OK;
     return mt_fail(err, MT_IO,
@@ -631,7 +636,7 @@ static enum mt_status check_number(const struct part *part, const struct mt_hypo
 }
 
 /* Appends the text of a hypothesis. The best one's text is kept, because rendering, placing and
- * checking all ask for it. */
+ * checking all need it. */
 static enum mt_status write_hypothesis(const struct mt_translation *t, struct part *part,
                                        size_t rank, struct mt_text *out, struct mt_error *err)
 {
@@ -649,7 +654,7 @@ static enum mt_status write_hypothesis(const struct mt_translation *t, struct pa
     return status;
 }
 
-/* Where the gap before a part begins. The blanks behind a language code belong to the code. */
+/* Returns where the gap before a part begins. Blanks behind a language code belong to the code. */
 static size_t gap_begin(const struct mt_translation *t, size_t index)
 {
     if (index > 0)
@@ -663,7 +668,7 @@ enum mt_status mt_translation_render_ranges(const struct mt_translation *transla
                                             struct mt_error *err)
 {
     const struct mt_translation *t = translation;
-    mt_text_append(out, "", 0); /* an empty translation is a string, too */
+    mt_text_append(out, "", 0); /* an empty translation has to be a string, too */
     size_t start = out->length;
     for (size_t i = 0; i < t->n; i++) {
         struct part *part = &t->parts[i];

@@ -1,17 +1,17 @@
 /*
- * A text on its way through the engine: cut into sentences (ICU), each tokenized; afterwards joined
- * again with exactly the blanks and line breaks that stood between them. A sentence too long for
- * the model is cut further at blanks, or between tokens in scripts that have none, and that is
- * reported; nothing is dropped. A single word too long for the model belongs to no sentence and
- * stays as it is.
+ * A text on its way through the engine: it is cut into sentences (ICU), each of which is tokenized;
+ * afterwards these are joined again with exactly the blanks and line breaks that were between them.
+ * A sentence that is too long for the model is cut further at blanks or, in scripts without blanks,
+ * between tokens, and that is reported; nothing is dropped. A single word that is too long for the
+ * model belongs to no sentence and stays as it is.
  *
  *   "Hello.  How are you?\n"  ->  sentence "Hello." + gap "  " + sentence "How are you?" + gap "\n"
  *
- * Three cases differ. Where a script without blanks (Chinese, Thai) leaves the gap empty and the
- * target language has blanks, the gap becomes one blank. Where the target language writes nothing
- * between sentences (Chinese, Japanese), a gap of one blank goes. And a leading target language code that
- * the model knows (">>fra<< Hello. Bye.") counts for every sentence of the text and is not repeated
- * in the translation.
+ * There are three exceptions. Where a script without blanks (Chinese, Thai) has an empty gap and
+ * the target language has blanks, the gap becomes one blank. Where the target language has nothing
+ * between sentences (Chinese, Japanese), a gap of one blank is removed. A target language code at
+ * the beginning that the model knows (">>fra<< Hello. Bye.") is valid for every sentence of the
+ * text, and is not repeated in the translation.
  *
  * Thread-safety: one thread at a time; the model is shared.
  */
@@ -26,20 +26,20 @@
 struct mt_model;
 struct mt_translation;
 
-/* What one sentence is made of. Pointers are borrowed from the translation. */
+/* One sentence with its source. Pointers are borrowed from the translation. */
 struct mt_translation_part {
     struct mt_sentence *sentence;
     const struct mt_token_list *source_tokens; /* offsets relative to the sentence's text */
     size_t begin, end;                         /* bytes of the sentence in the text */
-    bool was_cut; /* a piece of a sentence that was too long for the model */
+    bool was_cut; /* it is a piece of a sentence that was too long for the model */
 };
 
-/* Called for each sentence once it is made, before the next one takes memory. What it returns ends the
- * making, unless it is MT_OK. */
+/* Called for each sentence when it is made, before the next one takes memory. If it fails, making
+ * the translation fails. */
 typedef enum mt_status mt_translation_admit(void *context, const struct mt_translation_part *part,
                                             struct mt_error *err);
 
-/* Asked before a sentence of n tokens is made whether its cross-attention is to be kept. */
+/* Called before a sentence of n tokens is made, to decide whether its cross-attention is kept. */
 typedef enum mt_status mt_translation_trace(void *context, size_t n_tokens, bool *is_traced,
                                             struct mt_error *err);
 
@@ -68,18 +68,19 @@ struct mt_translation_options {
     void *admit_context;
 };
 
-/* text is well-formed UTF-8 and copied. A blank text has no sentences and translates to itself. */
+/* text is well-formed UTF-8, and copied. A blank text has no sentences and is its own
+ * translation. */
 MT_MUST_CHECK enum mt_status mt_translation_create(const struct mt_model *model, const char *text,
                                                    size_t length,
                                                    const struct mt_translation_options *options,
                                                    struct mt_translation **out,
                                                    struct mt_error *err);
 
-/* Takes NULL. Destroys the sentences too; none may be in the engine. */
+/* translation may be NULL. Destroys the sentences, too, none of which may be in the engine. */
 void mt_translation_destroy(struct mt_translation *translation);
 
-/* Whether the model sees nothing of it, and not because its words are too long or it is signs that
- * stay. */
+/* Whether the model sees nothing of the text because it is blank, and not because its words are too
+ * long or it is signs that stay. */
 bool mt_translation_is_blank(const struct mt_translation *translation);
 
 size_t mt_translation_n_sentences(const struct mt_translation *translation);
@@ -87,48 +88,50 @@ size_t mt_translation_n_sentences(const struct mt_translation *translation);
 struct mt_translation_part mt_translation_part(const struct mt_translation *translation,
                                                size_t index);
 const char *mt_translation_text(const struct mt_translation *translation, size_t *length);
-/* The model's own. */
+/* Returns the model's tokenizer. */
 const struct mt_tokenizer *mt_translation_tokenizer(const struct mt_translation *translation);
 
-/* After the sentences ended: appends the translated text, built from hypothesis rank of each
- * sentence (the last one where a sentence has fewer). */
+/* Appends the translated text after the sentences have ended. It is made of the hypothesis of this
+ * rank of each sentence, or of the last one where a sentence has fewer. */
 MT_MUST_CHECK enum mt_status mt_translation_render(const struct mt_translation *translation,
                                                    size_t rank, struct mt_text *out,
                                                    struct mt_error *err);
 
-/* The same, and with ranges (array of n_sentences, may be NULL) also where each sentence's
- * translation lies in what was appended. */
+/* The same, and also sets ranges (an array of n_sentences, may be NULL) to where each sentence's
+ * translation is in what was appended. */
 MT_MUST_CHECK enum mt_status mt_translation_render_ranges(const struct mt_translation *translation,
                                                           size_t rank, struct mt_range *ranges,
                                                           struct mt_text *out,
                                                           struct mt_error *err);
 
-/* How much of a translation was given. {0} at first. */
+/* How much of a translation has been given. {0} at first. */
 struct mt_translation_cursor {
-    size_t n_sentences; /* whole */
-    size_t n_bytes;     /* and of the next one's text */
+    size_t n_sentences; /* sentences given completely */
+    size_t n_bytes;     /* bytes given of the next one's text */
     bool has_all;
 };
 
 /*
- * While the sentences are decoded, with options.decoding.publish: appends the next piece of what
- * mt_translation_render is going to give for rank 0, as far as it is certain: the rest of a
- * sentence that has ended, or with MT_PUBLISH_TOKENS some of one that has not, and the gap before
- * it. *moved: whether there was one, though it may be empty. All pieces together are the text.
+ * For use while the sentences are decoded, with options.decoding.publish: appends the next piece of
+ * the text that mt_translation_render is going to make of rank 0, as far as it is certain. This is
+ * the rest of a sentence that has ended or, with MT_PUBLISH_TOKENS, a part of one that has not, and
+ * the gap before it. *moved: there was a piece, though it may be empty. All pieces together are the
+ * text.
  */
 MT_MUST_CHECK enum mt_status mt_translation_advance(const struct mt_translation *translation,
                                                     struct mt_translation_cursor *cursor,
                                                     struct mt_text *out, bool *moved,
                                                     struct mt_error *err);
 
-/* Whether all sentences have ended; as above. */
+/* Whether all sentences have ended. For use while they are decoded, too. */
 bool mt_translation_has_ended(const struct mt_translation *translation);
 
-/* Distinct renderings that ranks 0.. can give: the largest number of hypotheses among the
- * sentences, at least 1. */
+/* Returns how many different renderings there are: the largest number of hypotheses of a sentence,
+ * at least 1. */
 size_t mt_translation_n_ranks(const struct mt_translation *translation);
 
-/* Mean log-probability over all tokens of rank's hypotheses. 0 without sentences. */
+/* Returns the mean log-probability of all tokens of the hypotheses of this rank; 0 without
+ * sentences. */
 float mt_translation_score(const struct mt_translation *translation, size_t rank);
 
 size_t mt_translation_n_source_tokens(const struct mt_translation *translation);

@@ -55,8 +55,8 @@ enum mt_status mt_coded_add(struct mt_coded_segment *segment, const struct mt_co
     return status;
 }
 
-/* Whether the reader's code comes before one that was found: what closes or stands at its beginning
- * does, and what is within it does not. */
+/* Whether the reader's code comes before one that was found: it does where it closes a pair, or is
+ * at the beginning of the other; it does not where it is inside the other. */
 static bool comes_first(const struct mt_code *own, const struct mt_code *found)
 {
     return own->at.begin <= found->at.begin;
@@ -66,7 +66,8 @@ enum mt_status mt_coded_merge(struct mt_coded_segment *segment, const struct mt_
                               size_t n, struct mt_error *err)
 {
     size_t n_own = segment->n, n_all = n_own + n;
-    size_t *moved = calloc(n_all + 1, sizeof *moved); /* where each is now: own, then found */
+    /* new index of each code: the reader's, then those found */
+    size_t *moved = calloc(n_all + 1, sizeof *moved);
     struct mt_code *codes = calloc(n_all + 1, sizeof *codes);
     if (!moved || !codes) {
         free(moved);

@@ -1,9 +1,9 @@
-/* Texts that are nothing but a number or a letter. */
+/* Finds texts that are nothing but a number or a letter. */
 #include "server/text/codes/codes_state.h"
 
 #include <unicode/uchar.h>
 
-/* Where the digits end that are one number in some language: 1,234.56, 1'234, 1 234. */
+/* Returns the end of digits that are one number in some language: 1,234.56, 1'234, 1 234. */
 static size_t grouped_end(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
     size_t stop = mt_codes_number_end(finder, at, end);
@@ -21,7 +21,7 @@ static size_t grouped_end(const struct mt_codes_finder *finder, size_t at, size_
     return stop;
 }
 
-/* A number with nothing but a sign, a currency's sign or % beside it. */
+/* Whether it is a number, with at most a sign, a currency's sign or % beside it. */
 static bool is_bare(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     size_t n_numbers = 0;
@@ -38,13 +38,13 @@ static bool is_bare(const struct mt_codes_finder *finder, size_t begin, size_t e
     return n_numbers == 1;
 }
 
-/* What there is in a part: text[begin, end) between edges or line breaks. */
+/* What a part has: text[begin, end) between edges or line breaks. */
 struct part {
     size_t begin, end;
-    size_t n_letters, letter; /* and where the last one is */
-    bool has_letter;          /* that the model would see */
-    bool has_digit;           /* likewise */
-    bool has_code;            /* something that stands as a word or number */
+    size_t n_letters, letter; /* letter: where the last one is */
+    bool has_letter;          /* it has a letter that the model would see */
+    bool has_digit;           /* it has a digit that the model would see */
+    bool has_code;            /* it has a code in the place of a word or number */
 };
 
 static void end_part(struct mt_codes_finder *finder, const struct part *part)

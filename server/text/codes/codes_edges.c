@@ -1,14 +1,14 @@
-/* What parts a line into texts: separators between words of a path, signs at a text's ends, leader dots,
- * quotation marks around a word. */
+/* Finds what separates texts in a line: separators between the words of a path, signs at a text's
+ * ends, leader dots, quotation marks around a word. */
 #include "server/text/codes/codes_state.h"
 
 #include <unicode/uchar.h>
 
-/* As many dots are no ellipsis. */
+/* So many dots are not an ellipsis. */
 #define LEAST_LEADERS 4
-/* Words further away belong to another sentence. */
+/* Words farther away belong to another sentence. */
 #define MAX_LOOK_BYTES 1000
-/* Texts on both sides of a separator: a menu's, not a sentence's. */
+/* Most words of a text beside a separator; a longer one is a sentence and not an item of a menu. */
 #define MOST_TITLE_WORDS 3
 /* Most bytes of a preposition: by, to, with. */
 #define MAX_GOVERNING_BYTES 4
@@ -30,7 +30,7 @@ static bool is_content(const struct mt_codes_finder *finder, const struct mt_cod
     }
 }
 
-/* Signs without a letter or digit: not punctuation of sentences, nor dashes. */
+/* Whether it is signs without a letter or digit, other than a sentence's punctuation and dashes. */
 static bool is_sign_run(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     bool has_sign = false;
@@ -62,7 +62,7 @@ static bool is_text(const struct mt_codes_finder *finder, const struct mt_codes_
            memcmp(finder->text + item->begin, text, item->end - item->begin) == 0;
 }
 
-/* Two letters at least: a word, and no operand. */
+/* Whether it has at least two letters, so that it is a word and not an operand. */
 static bool is_word(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     size_t n = 0;
@@ -95,8 +95,8 @@ static bool is_slash(const struct mt_codes_finder *finder, const struct mt_codes
     return item->taken == MT_FREE && is_text(finder, item, "/");
 }
 
-/* How many words there are on one side of a sign before the next edge, without a sentence's end;
- * more than a title has: too many. */
+/* Returns how many words there are on one side of a sign before the next edge or a sentence's end;
+ * more than a title has where a sentence ends there. */
 static size_t count_title(const struct mt_codes_finder *finder, size_t i, bool is_forward)
 {
     size_t n = 0;
@@ -118,7 +118,7 @@ static bool is_title(size_t n_words)
     return n_words > 0 && n_words <= MOST_TITLE_WORDS;
 }
 
-/* 9 am - 5:30 pm: models lose one of both. */
+/* Whether it is the dash of times such as 9 am - 5:30 pm, of which models lose one. */
 static bool is_dash_of_times(const struct mt_codes_finder *finder, size_t i)
 {
     static const char *const halves[] = {"am", "pm", "AM", "PM", "a.m.", "p.m."};
@@ -147,7 +147,8 @@ static bool is_letter_at(const struct mt_codes_finder *finder, size_t at)
     return mt_codes_is_letter(mt_codes_at(finder, at));
 }
 
-/* A single letter is an operand: a|b. Where the text begins there is none at all. */
+/* Whether a single letter is before `at`, which is an operand, as in a|b. Nothing at all at the
+ * text's beginning counts as one. */
 static bool is_short_before(const struct mt_codes_finder *finder, size_t at)
 {
     return at == 0 ||
@@ -159,7 +160,7 @@ static bool is_short_behind(const struct mt_codes_finder *finder, size_t at)
     return !is_letter_at(finder, mt_codes_next(finder, at));
 }
 
-/* The bar parts texts wherever blanks, or words without one, are on both sides of it. */
+/* A bar separates texts where blanks are on both sides of it, or words without any. */
 void mt_codes_take_bars(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i = mt_codes_next(finder, i)) {
@@ -184,7 +185,8 @@ static bool is_cell_short(const struct mt_codes_finder *finder, size_t at)
            (!mt_codes_digit_at(finder, at + 1) && is_short_behind(finder, at + 1));
 }
 
-/* Words with nothing but commas or semicolons between them: red,green,blue. One comma is a slip. */
+/* Takes words with only commas or semicolons between them, such as red,green,blue. A single comma
+ * is a mistake in a sentence. */
 static bool take_listed(struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     size_t n_commas = 0, n_semicolons = 0;
@@ -192,7 +194,8 @@ static bool take_listed(struct mt_codes_finder *finder, const struct mt_codes_it
         return false;
     for (size_t i = item->core_begin; i < item->core_end; i = mt_codes_next(finder, i)) {
         bool is_mark = mt_codes_is_one_of(finder->text[i], ",;");
-        if (!is_mark && mt_codes_digit_at(finder, i)) { /* a cell of digits: Tom,35,Berlin */
+        /* a cell of digits, as in Tom,35,Berlin */
+        if (!is_mark && mt_codes_digit_at(finder, i)) {
             size_t end = i;
             while (mt_codes_digit_at(finder, end))
                 end++;
@@ -218,7 +221,8 @@ static bool take_listed(struct mt_codes_finder *finder, const struct mt_codes_it
     return true;
 }
 
-/* on/off, he/she, alone or behind a colon. Not km/h, TCP/IP, nor and/or, which is one word in some languages. */
+/* Takes on/off or he/she, alone or behind a colon; not km/h or TCP/IP, nor and/or, which is one
+ * word in some languages. */
 static bool take_choice(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i];
@@ -248,7 +252,8 @@ static bool take_lists(struct mt_codes_finder *finder)
     return has_some || (finder->n_items > 0 && take_choice(finder, finder->n_items - 1));
 }
 
-/* Quotation marks that are open behind text[begin, end): what closes one is no sign of a path. */
+/* Counts the quotation marks that are open behind text[begin, end): a mark that closes one is not a
+ * sign of a path. */
 static void count_quotes(const struct mt_codes_finder *finder, size_t begin, size_t end,
                          size_t *n_open)
 {
@@ -300,7 +305,7 @@ static bool stands_for_word(const struct mt_codes_finder *finder, const struct m
     return false;
 }
 
-/* Between blanks these part texts, however long. */
+/* Whether it separates texts where it is between blanks, however long they are. */
 static bool is_bullet(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     static const uint32_t bullets[] = {0x2022, 0xB7,   0x25CF, 0x25AA, 0x25E6,
@@ -309,7 +314,7 @@ static bool is_bullet(const struct mt_codes_finder *finder, const struct mt_code
     return is_one_character(finder, item, bullets);
 }
 
-/* What the model can read is left to it where it says something about a number: "~ 5 people", "1/2". */
+/* Whether the model can read the sign and it says something about a number: "~ 5 people", "1/2". */
 static bool is_of_number(const struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i];
@@ -321,7 +326,8 @@ static bool is_of_number(const struct mt_codes_finder *finder, size_t i)
            (i > 0 && finder->items[i - 1].has_digit);
 }
 
-/* Brackets around it are not the sign's, unless there is nothing else, or it is a face: (o_o)/. */
+/* Returns where the sign begins. Brackets around it do not belong to it, unless there is nothing
+ * else, or it is a face: (o_o)/. */
 static size_t sign_begin(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     bool is_face = item->core_begin > item->begin && finder->text[item->core_begin - 1] == '(' &&
@@ -338,7 +344,7 @@ static void take_sign(struct mt_codes_finder *finder, enum mt_code_kind kind,
                    item->core_begin < item->core_end ? item->core_end : item->end);
 }
 
-/* A sign of mathematics that a sentence begins with: "∞ is infinity." */
+/* Whether it is a sign of mathematics that a sentence begins with: "∞ is infinity." */
 static bool is_subject(const struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i];
@@ -362,7 +368,7 @@ static void take_signs(struct mt_codes_finder *finder)
         has_before = has_before || is_content(finder, item);
         if (!is_sign_run(finder, item) || !mt_codes_is_free(finder, item->begin, item->end))
             continue;
-        if (content_end <= i) /* where the next words or the next edge are */
+        if (content_end <= i) /* the beginning of the next words or the next edge */
             for (content_end = i + 1; content_end < n &&
                                       !is_content(finder, &finder->items[content_end]) &&
                                       !is_edge_item(finder, &finder->items[content_end]);)
@@ -386,7 +392,8 @@ static void take_signs(struct mt_codes_finder *finder)
 
 /* ---- dots ---- */
 
-/* Dots may have blanks between them, and lines to write on / - and the like. */
+/* Returns the end of a run of dots, which may have blanks between them, or of a line to write on,
+ * of / or - and the like. */
 static size_t run_end(const struct mt_codes_finder *finder, size_t at, size_t end, size_t *n)
 {
     uint32_t c = mt_codes_at(finder, at);
@@ -402,7 +409,7 @@ static size_t run_end(const struct mt_codes_finder *finder, size_t at, size_t en
     return at;
 }
 
-/* Whether text[at, end) has words near, before the next edge. */
+/* Whether text[at, end) has words close by, before the next edge. */
 static bool has_words(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
     for (size_t limit = at + MAX_LOOK_BYTES;
@@ -417,7 +424,7 @@ static bool has_words(const struct mt_codes_finder *finder, size_t at, size_t en
     return false;
 }
 
-/* "Wait... what?": one thought breaks off and another one begins. */
+/* Whether one thought ends at the dots and another one begins: "Wait... what?". */
 static bool breaks_off(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     uint32_t behind = mt_codes_at(finder, mt_codes_skip_blanks(finder, end, finder->length));
@@ -426,7 +433,7 @@ static bool breaks_off(const struct mt_codes_finder *finder, size_t begin, size_
            u_islower((UChar32)behind);
 }
 
-/* Leader dots and blanks to fill in: at a text's end an edge, else a word. */
+/* Takes leader dots, and blanks to fill in. At a text's end they are an edge, else a word. */
 static void take_leaders(struct mt_codes_finder *finder, size_t begin, size_t run_begin,
                          size_t run_stop, size_t end)
 {
@@ -440,7 +447,7 @@ static void take_leaders(struct mt_codes_finder *finder, size_t begin, size_t ru
                    run_begin, run_stop);
 }
 
-/* "--- Page 1 ---": a line of dashes at the text's ends. */
+/* Whether it is a line of dashes at the text's ends: "--- Page 1 ---". */
 static bool is_rule(const struct mt_codes_finder *finder, size_t begin, size_t run_begin,
                     size_t run_stop, size_t end)
 {
@@ -476,7 +483,7 @@ static void take_dots(struct mt_codes_finder *finder, size_t begin, size_t end)
 
 /* ---- mentions and tags at the ends of a text ---- */
 
-/* "fixed by @name": a short word before it says that it is part of the sentence. */
+/* Whether a short word before it shows that it is a part of the sentence: "fixed by @name". */
 static bool is_governed(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     return item->taken == MT_FREE && item->has_letter && !item->is_name &&
@@ -563,8 +570,8 @@ static void take_quoted(struct mt_codes_finder *finder, size_t begin, size_t end
     finder->found[last].code.form = MT_CODE_CLOSING_QUOTE;
 }
 
-/* A quotation mark that has no other one is an arrow: "Read more »", "‹Back"; and so are two with blanks beside
- * them, around numbers: "« Previous 1 2 3 Next »". */
+/* Takes arrows. A single quotation mark is an arrow: "Read more »", "‹Back"; and so are two that
+ * have blanks beside them and numbers between them: "« Previous 1 2 3 Next »". */
 static void take_arrows(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     struct mt_range part = mt_range_trim(finder->text, begin, end);
@@ -587,7 +594,7 @@ static void take_arrows(struct mt_codes_finder *finder, size_t begin, size_t end
         mt_codes_claim(finder, MT_CODE_EDGE, last, part.end);
 }
 
-/* Each text between edges. */
+/* Takes the quotation marks of each text between edges. */
 static void take_quotes(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     size_t from = begin;
@@ -601,7 +608,7 @@ static void take_quotes(struct mt_codes_finder *finder, size_t begin, size_t end
     take_arrows(finder, from, end);
 }
 
-/* Whether there is something but words and their punctuation in finder->items. */
+/* Whether finder->items has something that is neither a word nor its punctuation. */
 static bool is_special(const struct mt_codes_finder *finder)
 {
     for (size_t i = 0; i < finder->n_items; i++) {

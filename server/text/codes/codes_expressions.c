@@ -1,17 +1,18 @@
-/* Expressions: operands with operators between them. "a < b", "10 × 20", "x^2 + y^2", "5 < 6 && 7 > 6".
- * One of the operators has to say that it is one: prose has hyphens and slashes, too. */
+/* Finds expressions, which are operands with operators between them: "a < b", "10 × 20", "x^2 +
+ * y^2", "5 < 6 && 7 > 6". At least one operator has to be certain, because prose has hyphens and
+ * slashes, too. */
 #include "server/text/codes/codes_state.h"
 
 #include <unicode/uchar.h>
 
 enum operator_kind {
     NO_OPERATOR,
-    WEAK_OPERATOR,   /* + - * / and the like: part of an expression that is one without it */
-    STRONG_OPERATOR, /* makes it one */
-    COMPARISON,      /* the same; and a number behind it needs nothing before it: "> 30" */
+    WEAK_OPERATOR,   /* + - * / and the like: part of an expression that has a stronger one */
+    STRONG_OPERATOR, /* makes it an expression */
+    COMPARISON,      /* the same; before a number it needs no left operand: "> 30" */
 };
 
-/* The operator that text[at, end) begins with; its bytes go to *n. */
+/* Returns the kind of the operator that text[at, end) begins with; *n gets its length. */
 static enum operator_kind operator_at(const struct mt_codes_finder *finder, size_t at, size_t end,
                                       size_t *n)
 {
@@ -50,7 +51,7 @@ static enum operator_kind operator_at(const struct mt_codes_finder *finder, size
     return NO_OPERATOR;
 }
 
-/* The operator that the whole run is. */
+/* Returns the kind of the operator that the whole item is. */
 static enum operator_kind operator_of(const struct mt_codes_finder *finder,
                                       const struct mt_codes_item *item)
 {
@@ -66,10 +67,11 @@ enum operand {
     SHORT_NAME, /* one or two letters, or capitals: an operand where the other one is a number */
     OPERAND,
     NUMBER_OPERAND,
-    EXPRESSION, /* has strong operators itself: x^2, a<b */
+    EXPRESSION, /* itself has strong operators: x^2, a<b */
 };
 
-/* Letters and digits of one operand from text[at] on; 0 where there are none. */
+/* Returns where the letters and digits of one operand from text[at] on end; 0 where there are
+ * none. */
 static size_t operand_end(const struct mt_codes_finder *finder, size_t at, size_t end,
                           enum operand *kind)
 {
@@ -108,7 +110,8 @@ static size_t operand_end(const struct mt_codes_finder *finder, size_t at, size_
     return n_letters + n_digits > 0 ? at : begin;
 }
 
-/* What a run without blanks is. With weak operators alone it is what models know: 1-2, 24/7, and/or. */
+/* Returns the kind of an item without blanks. With weak operators alone it is text that models
+ * know: 1-2, 24/7, and/or. */
 static enum operand operand_of(const struct mt_codes_finder *finder,
                                const struct mt_codes_item *item)
 {
@@ -142,7 +145,8 @@ static enum operand operand_of(const struct mt_codes_finder *finder,
     return is_strong && (is_short || has_number) ? EXPRESSION : NO_OPERAND;
 }
 
-/* Words on both sides of = or && without blanks: x==value, debug=true; several behind semicolons. */
+/* Whether words are on both sides of = or && without blanks, as in x==value or debug=true; there
+ * may be several behind semicolons. */
 static bool is_assignment(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     size_t at = item->core_begin, n_operators = 0;
@@ -171,7 +175,7 @@ static bool is_assignment(const struct mt_codes_finder *finder, const struct mt_
     return false;
 }
 
-/* "> 30", ">= 18": a comparison with nothing before it. */
+/* Takes a comparison with nothing before it: "> 30", ">= 18". */
 static size_t take_bound(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i];

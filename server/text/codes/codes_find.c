@@ -13,7 +13,7 @@
 
 /* ---- in order ---- */
 
-/* What begins first, then what holds more, then what was found later. */
+/* Orders codes by their beginning, the longer one first, and then the one that was found later. */
 static int compare(const void *a, const void *b)
 {
     const struct mt_found *one = a, *other = b;
@@ -24,7 +24,7 @@ static int compare(const void *a, const void *b)
     return one->place > other->place ? -1 : 1;
 }
 
-/* A code that begins within another one is forgotten. */
+/* Sorts the codes, and drops those that begin inside another one. */
 static enum mt_status sort(struct mt_codes_finder *finder)
 {
     size_t *moved = calloc(finder->n + 1, sizeof *moved), n = 0, end = 0;
@@ -55,11 +55,11 @@ static enum mt_status sort(struct mt_codes_finder *finder)
     return MT_OK;
 }
 
-/* ---- pairs nest, the reader's too ---- */
+/* ---- pairs are nested, including the reader's ---- */
 
 struct nest {
     struct mt_codes_finder *finder;
-    size_t *open; /* twice the index of what was found, or of the reader's and one */
+    size_t *open; /* twice the index of a code that was found; plus one: of the reader's codes */
     size_t n;
 };
 
@@ -125,7 +125,7 @@ static enum mt_status nest_pairs(struct mt_codes_finder *finder)
 
 /* ---- terms ---- */
 
-/* Whether a code of the reader's stands within, but for blanks. *own only grows. */
+/* Whether one of the reader's codes, other than for blanks, is inside. *own only grows. */
 static bool is_across_own(const struct mt_codes_finder *finder, size_t *own, size_t begin,
                           size_t end)
 {
@@ -138,7 +138,7 @@ static bool is_across_own(const struct mt_codes_finder *finder, size_t *own, siz
     return false;
 }
 
-/* Parts the pairs of codes that begin within a term, which takes their place. sort() then drops
+/* Separates the pairs of codes that begin inside a term, which replaces them; sort() then drops
  * these codes. */
 static void give_way(struct mt_codes_finder *finder, size_t first, size_t end)
 {
@@ -147,8 +147,8 @@ static void give_way(struct mt_codes_finder *finder, size_t first, size_t end)
             part(finder, i);
 }
 
-/* Where a term and codes overlap, the one that begins first counts, and of two with the same
- * beginning the longer one. */
+/* Where a term and codes overlap, the one that begins first counts, and if both begin together the
+ * longer one. */
 static enum mt_status find_terms(struct mt_codes_finder *finder)
 {
     struct mt_terms *terms = finder->options->terms;
@@ -180,8 +180,8 @@ static enum mt_status find_terms(struct mt_codes_finder *finder)
 
 /* ---- prose ---- */
 
-/* Bytes of a word of ASCII letters, of which only the first of each part may be a capital: "don't", "Berlin",
- * "I", "two-year". 0: it is another one, or A-Z. */
+/* Returns the length of a word of ASCII letters in which only the first letter of each part may be
+ * a capital: "don't", "Berlin", "I", "two-year". 0 for other words, and for A-Z. */
 static size_t plain_word(const char *text)
 {
     size_t n = 0;
@@ -197,9 +197,9 @@ static size_t plain_word(const char *text)
     }
 }
 
-/* Whether the text is nothing but such words, with a blank between two of them and at most a comma or
- * the like behind one, as nearly all sentences are. No finder claims anything in those, so none has
- * to look. */
+/* Whether the text is nothing but such words, with single blanks between them and at most a comma
+ * or the like behind each, as nearly all sentences are. No finder takes anything of such texts, so
+ * they need not look. */
 static bool is_prose(const struct mt_codes_finder *finder)
 {
     const char *text = finder->text, *as;

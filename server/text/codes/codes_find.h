@@ -26,7 +26,7 @@ struct mt_codes_options {
     struct mt_terms *terms;               /* NULL: none */
 };
 
-/* Adds what is found to the segment's codes. MT_MEMORY. */
+/* Adds the codes that it finds to the segment's. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_codes_find(struct mt_coded_segment *segment,
                                            const struct mt_codes_options *options,
                                            struct mt_error *err);

@@ -1,19 +1,19 @@
-/* ICU's messages: {count, plural, one {# item} other {# items}}. What is written around the branches is
- * an edge, each branch a text, and # a number. */
+/* Finds ICU's messages: {count, plural, one {# item} other {# items}}. The syntax around the
+ * branches becomes edges, each branch a text, and # a number. */
 #include "server/text/codes/codes_state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Messages within branches of messages. */
+/* Deepest nesting of messages in branches of messages. */
 #define MAX_DEPTH 8
 
 struct icu {
     struct mt_codes_finder *finder;
-    size_t *closing; /* of each opening brace where its closing one is; 0: nowhere */
+    size_t *closing; /* for each opening brace, where its closing one is; 0: there is none */
 };
 
-/* Within a message line breaks are blanks like others. */
+/* Inside a message line breaks count as blanks. */
 static size_t skip_blanks(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
     while (at < end && mt_codes_is_one_of(finder->text[at], " \t\r\n"))
@@ -35,7 +35,8 @@ static bool is_word(const struct mt_codes_finder *finder, size_t begin, size_t e
     return end - begin == strlen(word) && memcmp(finder->text + begin, word, end - begin) == 0;
 }
 
-/* Where the first selector is in the message that begins at `begin`; 0: it is none. */
+/* Returns where the first selector is in the message that begins at `begin`; 0 where none begins
+ * there. */
 static size_t match_head(const struct icu *icu, size_t begin, bool *is_plural)
 {
     const struct mt_codes_finder *finder = icu->finder;
@@ -55,8 +56,8 @@ static size_t match_head(const struct icu *icu, size_t begin, bool *is_plural)
     return finder->text[at] == ',' ? at + 1 : 0;
 }
 
-/* The opening brace of the next branch, behind its selector: one, =0, male; offset:1 may be before it.
- * 0: none. */
+/* Returns the opening brace of the next branch, behind its selector (one, =0, male), before which
+ * there may be offset:1; 0 where there is none. */
 static size_t match_selector(const struct icu *icu, size_t at, size_t end)
 {
     const struct mt_codes_finder *finder = icu->finder;

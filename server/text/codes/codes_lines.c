@@ -1,4 +1,4 @@
-/* What whole lines are, and marks at their beginning. */
+/* Finds whole lines that are no text, and marks at the beginning of lines. */
 #include "server/text/codes/codes_state.h"
 
 #include <stdio.h>
@@ -8,10 +8,10 @@
 
 #include <unicode/uchar.h>
 
-/* Marks one behind the other: "> - [ ] ". */
+/* Most marks one behind the other, as in "> - [ ] ". */
 #define MAX_MARKS 8
 #define MAX_NOTE_BYTES 80
-/* Between two columns, "Cancel   OK", not between sentences. */
+/* So many blanks are between two columns, as in "Cancel OK", not between sentences. */
 #define LEAST_COLUMN_BLANKS 3
 
 struct line {
@@ -28,7 +28,7 @@ static size_t count(const struct mt_codes_finder *finder, size_t begin, size_t e
 
 /* ---- fences of code ---- */
 
-/* Bytes of the backticks or tildes that fence a block of code. */
+/* Returns how many backticks or tildes fence a block of code. */
 static size_t fence_of(const struct mt_codes_finder *finder, const struct line *line)
 {
     char c = mt_codes_char(finder, line->begin);
@@ -37,7 +37,8 @@ static size_t fence_of(const struct mt_codes_finder *finder, const struct line *
                                                                                              : 0;
 }
 
-/* From the opening fence to the closing one, or nothing. Returns where it ends. */
+/* Takes the block from the opening fence to the closing one, if there is one. Returns where it
+ * ends. */
 static size_t take_fenced(struct mt_codes_finder *finder, const struct line *open, size_t *no_more)
 {
     size_t n = fence_of(finder, open);
@@ -53,7 +54,7 @@ static size_t take_fenced(struct mt_codes_finder *finder, const struct line *ope
         }
         at = end;
     }
-    *no_more = open->begin; /* a later one is not closed either, or it would close this one */
+    *no_more = open->begin; /* no later fence is closed either, or it would close this one */
     return 0;
 }
 
@@ -167,7 +168,7 @@ static const char *const verbs[] = {"add",     "build", "clone",  "commit",  "en
                                     "install", "pull",  "push",   "remove",  "restart", "run",
                                     "start",   "stop",  "update", "upgrade", NULL};
 
-/* The word at *at, which goes to the next one. False: it is none of them. */
+/* Returns whether the word at *at is one of these, and moves *at to the next word. */
 static bool take_word(const struct mt_codes_finder *finder, const struct line *line, size_t *at,
                       const char *const *words)
 {
@@ -219,7 +220,7 @@ size_t mt_codes_match_command(const struct mt_codes_finder *finder, size_t begin
     return 0;
 }
 
-/* Bytes of a chord: C, F#m, Bb7, Gsus4, D/F#. */
+/* Returns the length of a chord: C, F#m, Bb7, Gsus4, D/F#. */
 static size_t match_chord(const char *text, size_t begin, size_t end)
 {
     static const char *const kinds[] = {"maj", "min", "dim", "aug", "sus", "add", "m"};
@@ -239,7 +240,8 @@ static size_t match_chord(const char *text, size_t begin, size_t end)
     return at - begin;
 }
 
-/* Am F C G, and with bars between them: Am is a word, too. */
+/* Whether the line is chords, such as Am F C G, which may have bars between them. Am alone is a
+ * word. */
 static bool is_chords(const struct mt_codes_finder *finder, const struct line *line)
 {
     size_t n_chords = 0;
@@ -259,7 +261,7 @@ static bool is_chords(const struct mt_codes_finder *finder, const struct line *l
 
 /* ---- marks at the beginning ---- */
 
-/* More of the line follows behind a blank. */
+/* Returns n where a blank and more of the line follow. */
 static size_t before_blank(const struct mt_codes_finder *finder, const struct line *line, size_t n)
 {
     size_t at = line->begin + n;
@@ -306,7 +308,8 @@ static bool has_ordinals(const char *language)
     return false;
 }
 
-/* "A. Yes" above "B. No", or below it: no initial of a name. */
+/* Whether the line below or above begins with the neighbouring letter, as "B. No" below "A. Yes":
+ * then it is no initial of a name. */
 static bool has_next_letter(const struct mt_codes_finder *finder, const struct line *line)
 {
     const char *text = finder->text;
@@ -430,15 +433,15 @@ static void take_boxes(struct mt_codes_finder *finder, const struct line *line)
     }
 }
 
-/* [DOOR OPENS], 【News】, (SIGHS) in capitals; before a new sentence (laughs) and *laughs*: texts of their
- * own. */
+/* Notes that are texts of their own: [DOOR OPENS], 【News】, (SIGHS) in capitals, and (laughs) and
+ * *laughs* before a new sentence. */
 static const struct note {
     const char *open, *close;
     bool needs_sentence; /* unless it is in capitals */
 } notes[] = {
     {"[", "]", false}, {"\xE3\x80\x90", "\xE3\x80\x91", false}, {"(", ")", true}, {"*", "*", true}};
 
-/* Whether text[begin, close) is one. */
+/* Whether text[begin, close) is such a note. */
 static bool is_note(const struct mt_codes_finder *finder, const struct note *note,
                     const struct line *line, size_t begin, size_t close)
 {
