@@ -87,8 +87,6 @@ void mt_json_key(struct mt_json_writer *writer, const char *key);
  * malformed byte becomes U+FFFD. */
 void mt_json_string(struct mt_json_writer *writer, const char *bytes, size_t length);
 void mt_json_string_z(struct mt_json_writer *writer, const char *string);
-/* A member of an object: key and string. */
-void mt_json_member(struct mt_json_writer *writer, const char *key, const char *string);
 void mt_json_bool(struct mt_json_writer *writer, bool value);
 void mt_json_null(struct mt_json_writer *writer);
 void mt_json_integer(struct mt_json_writer *writer, int64_t value);
@@ -105,6 +103,19 @@ void mt_json_fixed(struct mt_json_writer *writer, double value, int decimals);
 
 /* As mt_json_fixed, but never without a point: for readers to whom 90.0 and 90 differ. */
 void mt_json_float(struct mt_json_writer *writer, double value, int decimals);
+
+/* Members of an object: the key and what the function without "member" writes. The last two begin
+ * the array or the object. */
+void mt_json_member(struct mt_json_writer *writer, const char *key, const char *string);
+void mt_json_member_bytes(struct mt_json_writer *writer, const char *key, const char *bytes,
+                          size_t length);
+void mt_json_member_bool(struct mt_json_writer *writer, const char *key, bool value);
+void mt_json_member_integer(struct mt_json_writer *writer, const char *key, int64_t value);
+void mt_json_member_count(struct mt_json_writer *writer, const char *key, uint64_t value);
+void mt_json_member_number(struct mt_json_writer *writer, const char *key, double value,
+                           int digits);
+void mt_json_member_array(struct mt_json_writer *writer, const char *key);
+void mt_json_member_object(struct mt_json_writer *writer, const char *key);
 
 /* What mt_json_number writes, NUL-terminated in out, for text that is not JSON.
  * Returns its length. */

@@ -153,12 +153,6 @@ void mt_json_null(struct mt_json_writer *writer)
     mt_text_append(writer->out, "null", 4);
 }
 
-void mt_json_member(struct mt_json_writer *writer, const char *key, const char *string)
-{
-    mt_json_key(writer, key);
-    mt_json_string_z(writer, string);
-}
-
 void mt_json_time(struct mt_json_writer *writer, int64_t unix_ms)
 {
     char text[40], day[24];
@@ -283,4 +277,51 @@ void mt_json_float(struct mt_json_writer *writer, double value, int decimals)
     if (isfinite(value) && bytes && !writer->out->status &&
         !memchr(bytes + before, '.', writer->out->length - before))
         mt_text_append(writer->out, ".0", 2);
+}
+
+void mt_json_member_bytes(struct mt_json_writer *writer, const char *key, const char *bytes,
+                          size_t length)
+{
+    mt_json_key(writer, key);
+    mt_json_string(writer, bytes, length);
+}
+
+void mt_json_member(struct mt_json_writer *writer, const char *key, const char *string)
+{
+    mt_json_member_bytes(writer, key, string, strlen(string));
+}
+
+void mt_json_member_bool(struct mt_json_writer *writer, const char *key, bool value)
+{
+    mt_json_key(writer, key);
+    mt_json_bool(writer, value);
+}
+
+void mt_json_member_integer(struct mt_json_writer *writer, const char *key, int64_t value)
+{
+    mt_json_key(writer, key);
+    mt_json_integer(writer, value);
+}
+
+void mt_json_member_count(struct mt_json_writer *writer, const char *key, uint64_t value)
+{
+    mt_json_member_integer(writer, key, (int64_t)value);
+}
+
+void mt_json_member_number(struct mt_json_writer *writer, const char *key, double value, int digits)
+{
+    mt_json_key(writer, key);
+    mt_json_number(writer, value, digits);
+}
+
+void mt_json_member_array(struct mt_json_writer *writer, const char *key)
+{
+    mt_json_key(writer, key);
+    mt_json_begin_array(writer);
+}
+
+void mt_json_member_object(struct mt_json_writer *writer, const char *key)
+{
+    mt_json_key(writer, key);
+    mt_json_begin_object(writer);
 }

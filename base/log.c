@@ -162,12 +162,9 @@ static void append_json(struct mt_text *line, const char *time, const char *leve
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, line);
     mt_json_begin_object(&writer);
-    mt_json_key(&writer, "time");
-    mt_json_string_z(&writer, time);
-    mt_json_key(&writer, "level");
-    mt_json_string_z(&writer, level);
-    mt_json_key(&writer, "message");
-    mt_json_string_z(&writer, event->message);
+    mt_json_member(&writer, "time", time);
+    mt_json_member(&writer, "level", level);
+    mt_json_member(&writer, "message", event->message);
     for (size_t i = 0; i < event->n_fields; i++)
         append_json_field(&writer, event, &event->fields[i]);
     mt_json_end_object(&writer);

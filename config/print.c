@@ -155,17 +155,10 @@ size_t mt_settings_print_short_help(enum mt_verb verb, struct mt_text *out)
     return n_others;
 }
 
-static void member(struct mt_json_writer *writer, const char *key, const char *value)
-{
-    mt_json_key(writer, key);
-    mt_json_string_z(writer, value);
-}
-
 /* Only settings that are a choice have this member. */
 static void describe_choices(const struct mt_setting *setting, struct mt_json_writer *writer)
 {
-    mt_json_key(writer, "choices");
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, "choices");
     for (size_t i = 0; setting->choices[i]; i++)
         mt_json_string_z(writer, setting->choices[i]);
     mt_json_end_array(writer);
@@ -192,18 +185,17 @@ static void describe(const struct mt_setting *setting, struct mt_json_writer *wr
     struct mt_text expected = {0};
     mt_setting_append_expectation(setting, &expected);
     mt_json_begin_object(writer);
-    member(writer, "key", setting->key);
-    member(writer, "section", setting->section);
+    mt_json_member(writer, "key", setting->key);
+    mt_json_member(writer, "section", setting->section);
     if (setting->value_name)
-        member(writer, "value", setting->value_name);
-    member(writer, "type", types[setting->type]);
+        mt_json_member(writer, "value", setting->value_name);
+    mt_json_member(writer, "type", types[setting->type]);
     if (setting->type == MT_SETTING_CHOICE)
         describe_choices(setting, writer);
-    member(writer, "expected", expected.bytes ? expected.bytes : "");
+    mt_json_member(writer, "expected", expected.bytes ? expected.bytes : "");
     describe_default(setting, writer);
-    mt_json_key(writer, "is_fixed");
-    mt_json_bool(writer, setting->is_fixed);
-    member(writer, "doc", setting->doc);
+    mt_json_member_bool(writer, "is_fixed", setting->is_fixed);
+    mt_json_member(writer, "doc", setting->doc);
     mt_json_end_object(writer);
     if (expected.status)
         writer->out->status = expected.status;

@@ -389,10 +389,8 @@ static void render_vocabulary(const struct vocabulary *v, struct mt_text *out)
     struct mt_json_writer w;
     mt_json_writer_init(&w, out);
     mt_json_begin_object(&w);
-    for (size_t i = 0; i < v->n; i++) {
-        mt_json_key(&w, piece_at(v, i));
-        mt_json_integer(&w, (int64_t)i);
-    }
+    for (size_t i = 0; i < v->n; i++)
+        mt_json_member_count(&w, piece_at(v, i), i);
     mt_json_end_object(&w);
 }
 
@@ -414,22 +412,8 @@ struct member {
 
 static void put_numbers(struct mt_json_writer *w, const struct member *members, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        mt_json_key(w, members[i].key);
-        mt_json_integer(w, (int64_t)members[i].number);
-    }
-}
-
-static void put_bool(struct mt_json_writer *w, const char *key, bool value)
-{
-    mt_json_key(w, key);
-    mt_json_bool(w, value);
-}
-
-static void put_string(struct mt_json_writer *w, const char *key, const char *value)
-{
-    mt_json_key(w, key);
-    mt_json_string_z(w, value);
+    for (size_t i = 0; i < n; i++)
+        mt_json_member_count(w, members[i].key, members[i].number);
 }
 
 static void put_architecture(struct mt_json_writer *w, const struct mt_ctranslate2_model *m)
@@ -446,20 +430,20 @@ static void put_architecture(struct mt_json_writer *w, const struct mt_ctranslat
         {"decoder_vocab_size", m->n_target_vocab},
         {"max_position_embeddings", m->n_positions},
     };
-    put_string(w, "model_type", MT_OWN_MODEL_TYPE);
+    mt_json_member(w, "model_type", MT_OWN_MODEL_TYPE);
     put_numbers(w, sizes, sizeof sizes / sizeof *sizes);
-    put_string(w, "activation_function", mt_activation_name(m->activation));
-    put_bool(w, "scale_embedding", m->scale_embedding);
-    put_bool(w, "normalize_before", m->normalize_before);
-    put_bool(w, "normalize_embedding", m->normalize_embedding);
-    put_bool(w, "add_final_layer_norm", m->final_norm);
-    put_bool(w, "share_encoder_decoder_embeddings", m->shared_embeddings);
-    put_bool(w, "tie_word_embeddings", m->tied_output);
-    put_bool(w, "start_from_zero_embedding", m->start_from_zero_embedding);
-    put_string(w, "norm", m->has_rms_norms ? "rms" : "layer");
-    put_string(w, "feed_forward", m->is_gated ? "gated" : "plain");
+    mt_json_member(w, "activation_function", mt_activation_name(m->activation));
+    mt_json_member_bool(w, "scale_embedding", m->scale_embedding);
+    mt_json_member_bool(w, "normalize_before", m->normalize_before);
+    mt_json_member_bool(w, "normalize_embedding", m->normalize_embedding);
+    mt_json_member_bool(w, "add_final_layer_norm", m->final_norm);
+    mt_json_member_bool(w, "share_encoder_decoder_embeddings", m->shared_embeddings);
+    mt_json_member_bool(w, "tie_word_embeddings", m->tied_output);
+    mt_json_member_bool(w, "start_from_zero_embedding", m->start_from_zero_embedding);
+    mt_json_member(w, "norm", m->has_rms_norms ? "rms" : "layer");
+    mt_json_member(w, "feed_forward", m->is_gated ? "gated" : "plain");
     if (!m->has_positions) {
-        put_string(w, "position_formula", "tensor2tensor");
+        mt_json_member(w, "position_formula", "tensor2tensor");
         put_numbers(w, &(struct member){"first_position", 1}, 1);
     }
 }
@@ -483,11 +467,10 @@ static void put_generation(struct mt_json_writer *w, const struct description *d
                       : is_quickmt(d) ? 5
                                       : 2},
     };
-    put_string(w, "search", "ctranslate2");
-    put_bool(w, "renormalize_logits", true);
+    mt_json_member(w, "search", "ctranslate2");
+    mt_json_member_bool(w, "renormalize_logits", true);
     put_numbers(w, members, sizeof members / sizeof *members);
-    mt_json_key(w, "length_penalty");
-    mt_json_number(w, d->metadata ? 0.2 : 1, 6);
+    mt_json_member_number(w, "length_penalty", d->metadata ? 0.2 : 1, 6);
     mt_json_key(w, "pad_token_id");
     mt_json_null(w);
     mt_json_key(w, "forced_eos_token_id");
@@ -511,8 +494,7 @@ static enum mt_status render_config(const struct description *d, const struct vo
     mt_json_writer_init(&w, out);
     mt_json_begin_object(&w);
     put_architecture(&w, &d->model);
-    mt_json_key(&w, "layer_norm_eps");
-    mt_json_number(&w, d->norm_eps, 9);
+    mt_json_member_number(&w, "layer_norm_eps", d->norm_eps, 9);
     put_generation(&w, d, eos, start, prefix);
     mt_json_end_object(&w);
     return MT_OK;
@@ -523,22 +505,22 @@ static void render_tokenizer(const struct description *d, bool separate, struct 
     struct mt_json_writer w;
     mt_json_writer_init(&w, out);
     mt_json_begin_object(&w);
-    put_string(&w, "tokenizer_class", MT_OWN_TOKENIZER_CLASS);
-    put_string(&w, "unk_token", d->unk);
-    put_string(&w, "eos_token", d->eos);
+    mt_json_member(&w, "tokenizer_class", MT_OWN_TOKENIZER_CLASS);
+    mt_json_member(&w, "unk_token", d->unk);
+    mt_json_member(&w, "eos_token", d->eos);
     /* The start token is the one that no text contains, as pad is MarianMT's. */
     if (strcmp(d->start, d->eos) != 0)
-        put_string(&w, "pad_token", d->start);
-    put_bool(&w, "separate_vocabs", separate);
-    put_bool(&w, "add_source_eos", d->source_eos);
+        mt_json_member(&w, "pad_token", d->start);
+    mt_json_member_bool(&w, "separate_vocabs", separate);
+    mt_json_member_bool(&w, "add_source_eos", d->source_eos);
     if (d->source_bos)
-        put_string(&w, "source_bos_token", d->bos);
+        mt_json_member(&w, "source_bos_token", d->bos);
     if (d->target_prefix)
-        put_string(&w, "target_prefix_token", d->target_prefix);
+        mt_json_member(&w, "target_prefix_token", d->target_prefix);
     if (d->source_lang)
-        put_string(&w, "source_lang", d->source_lang);
+        mt_json_member(&w, "source_lang", d->source_lang);
     if (d->target_lang)
-        put_string(&w, "target_lang", d->target_lang);
+        mt_json_member(&w, "target_lang", d->target_lang);
     mt_json_end_object(&w);
 }
 

@@ -63,8 +63,7 @@ static void add_piece(struct vocab *v, const char *piece, int64_t id)
     for (size_t i = 0; i < 3; i++)
         if (strcmp(piece, specials[i].piece) == 0)
             *specials[i].id = id;
-    mt_json_key(&v->writer, piece);
-    mt_json_integer(&v->writer, id);
+    mt_json_member_integer(&v->writer, piece, id);
     v->n++;
 }
 
@@ -133,28 +132,9 @@ static enum mt_status read_vocab(const struct mt_foreign_file *file, struct voca
 
 /* --- config.json --- */
 
-static void put_size(struct mt_json_writer *w, const char *key, size_t value)
-{
-    mt_json_key(w, key);
-    mt_json_integer(w, (int64_t)value);
-}
-
-static void put_bool(struct mt_json_writer *w, const char *key, bool value)
-{
-    mt_json_key(w, key);
-    mt_json_bool(w, value);
-}
-
 static void put_number(struct mt_json_writer *w, const char *key, double value)
 {
-    mt_json_key(w, key);
-    mt_json_number(w, value, 9);
-}
-
-static void put_text(struct mt_json_writer *w, const char *key, const char *value)
-{
-    mt_json_key(w, key);
-    mt_json_string_z(w, value);
+    mt_json_member_number(w, key, value, 9);
 }
 
 static void put_id(struct mt_json_writer *w, const char *key, int64_t id)
@@ -168,30 +148,31 @@ static void put_id(struct mt_json_writer *w, const char *key, int64_t id)
 
 static void put_architecture(struct mt_json_writer *w, const struct mt_marian_model *m)
 {
-    put_text(w, "model_type", MT_OWN_MODEL_TYPE);
-    put_size(w, "d_model", m->d_model);
-    put_size(w, "encoder_layers", m->n_encoder_layers);
-    put_size(w, "decoder_layers", m->n_decoder_layers);
-    put_size(w, "encoder_attention_heads", m->n_heads);
-    put_size(w, "decoder_attention_heads", m->n_heads);
-    put_size(w, "encoder_ffn_dim", m->d_ff_encoder);
-    put_size(w, "decoder_ffn_dim", m->d_ff_decoder);
-    put_size(w, "vocab_size", m->n_source_vocab);
-    put_size(w, "decoder_vocab_size", m->n_target_vocab);
-    put_text(w, "activation_function", mt_activation_name(m->activation));
-    put_bool(w, "share_encoder_decoder_embeddings", m->shared_embeddings);
-    put_bool(w, "tie_word_embeddings", m->tied_output);
-    put_bool(w, "normalize_before", m->normalize_before);
-    put_bool(w, "normalize_embedding", m->normalize_embedding);
-    put_bool(w, "add_final_layer_norm", m->final_norm);
-    put_bool(w, "static_position_embeddings", !m->n_positions);
-    put_size(w, "max_position_embeddings", m->n_positions ? m->n_positions : MAX_POSITIONS);
+    mt_json_member(w, "model_type", MT_OWN_MODEL_TYPE);
+    mt_json_member_count(w, "d_model", m->d_model);
+    mt_json_member_count(w, "encoder_layers", m->n_encoder_layers);
+    mt_json_member_count(w, "decoder_layers", m->n_decoder_layers);
+    mt_json_member_count(w, "encoder_attention_heads", m->n_heads);
+    mt_json_member_count(w, "decoder_attention_heads", m->n_heads);
+    mt_json_member_count(w, "encoder_ffn_dim", m->d_ff_encoder);
+    mt_json_member_count(w, "decoder_ffn_dim", m->d_ff_decoder);
+    mt_json_member_count(w, "vocab_size", m->n_source_vocab);
+    mt_json_member_count(w, "decoder_vocab_size", m->n_target_vocab);
+    mt_json_member(w, "activation_function", mt_activation_name(m->activation));
+    mt_json_member_bool(w, "share_encoder_decoder_embeddings", m->shared_embeddings);
+    mt_json_member_bool(w, "tie_word_embeddings", m->tied_output);
+    mt_json_member_bool(w, "normalize_before", m->normalize_before);
+    mt_json_member_bool(w, "normalize_embedding", m->normalize_embedding);
+    mt_json_member_bool(w, "add_final_layer_norm", m->final_norm);
+    mt_json_member_bool(w, "static_position_embeddings", !m->n_positions);
+    mt_json_member_count(w, "max_position_embeddings",
+                         m->n_positions ? m->n_positions : MAX_POSITIONS);
     /* Learned positions are as large as words, which computed ones are not. */
-    put_bool(w, "scale_embedding", !m->n_positions);
-    put_text(w, "position_formula", "tensor2tensor");
+    mt_json_member_bool(w, "scale_embedding", !m->n_positions);
+    mt_json_member(w, "position_formula", "tensor2tensor");
     put_number(w, "layer_norm_eps", 1e-6);
-    put_bool(w, "start_from_zero_embedding", true);
-    put_text(w, "decoder_cell", m->has_ssru ? "ssru" : "attention");
+    mt_json_member_bool(w, "start_from_zero_embedding", true);
+    mt_json_member(w, "decoder_cell", m->has_ssru ? "ssru" : "attention");
 }
 
 static enum mt_status put_search(struct mt_json_writer *w, const struct mt_marian_model *m,
@@ -210,19 +191,18 @@ static enum mt_status put_search(struct mt_json_writer *w, const struct mt_maria
         status = mt_marian_number(d, "max-length-factor", &length_factor, err);
     if (!status)
         status = mt_marian_bool(d, "allow-unk", &allows_unk, err);
-    put_text(w, "search", "marian");
-    put_size(w, "num_beams", n_beams);
+    mt_json_member(w, "search", "marian");
+    mt_json_member_count(w, "num_beams", n_beams);
     put_number(w, "length_penalty", normalize);
     put_number(w, "word_penalty", word_penalty);
     put_number(w, "max_length_factor", length_factor);
-    put_size(w, "max_length", m->n_positions ? m->n_positions : MAX_POSITIONS);
+    mt_json_member_count(w, "max_length", m->n_positions ? m->n_positions : MAX_POSITIONS);
     put_id(w, "eos_token_id", target->eos);
     put_id(w, "pad_token_id", target->pad);
     /* Any would do: its embedding is zero. */
     put_id(w, "decoder_start_token_id", target->pad < 0 ? target->eos : target->pad);
     put_id(w, "forced_eos_token_id", -1);
-    mt_json_key(w, "bad_words_ids");
-    mt_json_begin_array(w);
+    mt_json_member_array(w, "bad_words_ids");
     const int64_t never[] = {allows_unk ? -1 : target->unk, target->pad};
     for (size_t i = 0; i < 2; i++) {
         if (never[i] < 0)
@@ -272,8 +252,8 @@ static enum mt_status write_tokenizer_config(const struct mt_marian_model *m, st
     mt_json_writer_init(&writer, out);
     mt_json_begin_object(&writer);
     if (*m->languages[0]) {
-        put_text(&writer, "source_lang", m->languages[0]);
-        put_text(&writer, "target_lang", m->languages[1]);
+        mt_json_member(&writer, "source_lang", m->languages[0]);
+        mt_json_member(&writer, "target_lang", m->languages[1]);
     }
     mt_json_end_object(&writer);
     return mt_text_check(out, "tokenizer_config.json", err);

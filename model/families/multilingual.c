@@ -164,8 +164,7 @@ static enum mt_status add_piece(void *context, const char *piece, size_t length,
     if (length)
         memcpy(copy, piece, length);
     copy[length] = '\0';
-    mt_json_key(&d->vocab_writer, copy);
-    mt_json_integer(&d->vocab_writer, (int64_t)d->n_pieces++ + SPM_OFFSET);
+    mt_json_member_count(&d->vocab_writer, copy, d->n_pieces++ + SPM_OFFSET);
     return MT_OK;
 }
 
@@ -179,10 +178,8 @@ static enum mt_status begin_vocab(struct description *d)
     mt_json_writer_init(&d->vocab_writer, &d->vocab);
     mt_json_begin_object(&d->vocab_writer);
     enum mt_status status = mt_spm_check(bytes, spm->mapping.length, spm->path, &info, d->err);
-    for (size_t i = 0; i < N_FIRST && !status; i++) {
-        mt_json_key(&d->vocab_writer, first_pieces[i]);
-        mt_json_integer(&d->vocab_writer, (int64_t)i);
-    }
+    for (size_t i = 0; i < N_FIRST && !status; i++)
+        mt_json_member_count(&d->vocab_writer, first_pieces[i], i);
     if (!status)
         status = mt_spm_list_pieces(bytes, spm->mapping.length, spm->path, add_piece, d, d->err);
     if (!status && d->n_pieces < sizeof spm_pieces / sizeof *spm_pieces)
@@ -332,8 +329,7 @@ static enum mt_status end_vocab(struct description *d)
     for (size_t i = 0; i < d->n_languages; i++) {
         const struct language *language = &d->languages[i];
         if (!is_copy) {
-            mt_json_key(&d->vocab_writer, language->token);
-            mt_json_integer(&d->vocab_writer, language->id);
+            mt_json_member_integer(&d->vocab_writer, language->token, language->id);
         } else if (!vocab_has(d, language->token)) {
             mt_text_appendf(&d->vocab, ", \"%s\": %lld", language->token, (long long)language->id);
         }
@@ -342,9 +338,8 @@ static enum mt_status end_vocab(struct description *d)
         mt_text_append_string(&d->vocab, "}");
     } else {
         int64_t id = added_id(d, MASK);
-        mt_json_key(&d->vocab_writer, MASK);
-        mt_json_integer(&d->vocab_writer,
-                        id < 0 ? (int64_t)(d->n_pieces + SPM_OFFSET + d->n_languages) : id);
+        mt_json_member_integer(&d->vocab_writer, MASK,
+                               id < 0 ? (int64_t)(d->n_pieces + SPM_OFFSET + d->n_languages) : id);
         mt_json_end_object(&d->vocab_writer);
     }
     return mt_text_check(&d->vocab, "vocab.json", d->err);
@@ -412,12 +407,6 @@ static enum mt_status write_config(struct description *d)
 
 /* --- tokenizer_config.json --- */
 
-static void put(struct mt_json_writer *w, const char *key, const char *value)
-{
-    mt_json_key(w, key);
-    mt_json_string_z(w, value);
-}
-
 static double layers_of(const struct description *d, const char *key)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(d->config, key);
@@ -442,19 +431,15 @@ static enum mt_status write_tokenizer_config(struct description *d)
     struct mt_json_writer w;
     mt_json_writer_init(&w, &d->tokenizer_text);
     mt_json_begin_object(&w);
-    put(&w, "tokenizer_class", MT_OWN_TOKENIZER_CLASS);
-    if (cJSON_IsBool(clean_up)) {
-        mt_json_key(&w, "clean_up_tokenization_spaces");
-        mt_json_bool(&w, cJSON_IsTrue(clean_up));
-    }
-    put(&w, "language_tokens", rule_of(d));
-    mt_json_key(&w, "languages");
-    mt_json_begin_object(&w);
+    mt_json_member(&w, "tokenizer_class", MT_OWN_TOKENIZER_CLASS);
+    if (cJSON_IsBool(clean_up))
+        mt_json_member_bool(&w, "clean_up_tokenization_spaces", cJSON_IsTrue(clean_up));
+    mt_json_member(&w, "language_tokens", rule_of(d));
+    mt_json_member_object(&w, "languages");
     for (size_t i = 0; i < d->n_languages; i++)
-        put(&w, d->languages[i].code, d->languages[i].token);
+        mt_json_member(&w, d->languages[i].code, d->languages[i].token);
     mt_json_end_object(&w);
-    mt_json_key(&w, "special_tokens");
-    mt_json_begin_array(&w);
+    mt_json_member_array(&w, "special_tokens");
     mt_json_string_z(&w, first_pieces[0]);
     mt_json_string_z(&w, MASK);
     mt_json_end_array(&w);

@@ -11,30 +11,18 @@
 #include "server/api/models_api.h"
 #include "server/models/served_model.h"
 
-static void write_count(struct mt_json_writer *writer, const char *key, uint64_t value)
-{
-    mt_json_key(writer, key);
-    mt_json_integer(writer, (int64_t)value);
-}
-
-static void begin_part(struct mt_json_writer *writer, const char *key)
-{
-    mt_json_key(writer, key);
-    mt_json_begin_object(writer);
-}
-
 static void write_connections(struct mt_json_writer *writer, const struct mt_service *service)
 {
     struct mt_connection_counts counts;
     mt_http_count(service->http, &counts);
-    begin_part(writer, "connections");
-    write_count(writer, "open", counts.n_open);
-    write_count(writer, "with_a_request", counts.n_active);
-    write_count(writer, "limit", (uint64_t)service->settings->max_connections);
-    write_count(writer, "timed_out", counts.n_timed_out);
-    write_count(writer, "left", counts.n_left);
-    write_count(writer, "evicted", counts.n_evicted);
-    write_count(writer, "over_share", counts.n_refused_of_client);
+    mt_json_member_object(writer, "connections");
+    mt_json_member_count(writer, "open", counts.n_open);
+    mt_json_member_count(writer, "with_a_request", counts.n_active);
+    mt_json_member_count(writer, "limit", (uint64_t)service->settings->max_connections);
+    mt_json_member_count(writer, "timed_out", counts.n_timed_out);
+    mt_json_member_count(writer, "left", counts.n_left);
+    mt_json_member_count(writer, "evicted", counts.n_evicted);
+    mt_json_member_count(writer, "over_share", counts.n_refused_of_client);
     mt_json_end_object(writer);
 }
 
@@ -42,20 +30,20 @@ static void write_engine(struct mt_json_writer *writer, const struct mt_service 
 {
     struct mt_engine_stats stats;
     mt_generations_engine_stats(service->generations, &stats);
-    begin_part(writer, "engine");
-    write_count(writer, "workers", stats.n_workers);
-    write_count(writer, "spare_workers", stats.n_spare_workers);
-    write_count(writer, "threads_per_worker", stats.threads_per_worker);
-    write_count(writer, "sentences_waiting", stats.n_queued_sentences);
-    write_count(writer, "sentences_running", stats.n_running_sentences);
-    write_count(writer, "rows_running", stats.n_running_rows);
-    write_count(writer, "queue_limit", stats.max_queued_sentences);
-    write_count(writer, "jobs_done", stats.n_jobs_done);
-    write_count(writer, "jobs_cancelled", stats.n_jobs_cancelled);
-    write_count(writer, "jobs_expired", stats.n_jobs_expired);
-    write_count(writer, "jobs_refused", stats.n_jobs_refused);
-    write_count(writer, "source_tokens", stats.n_source_tokens);
-    write_count(writer, "target_tokens", stats.n_target_tokens);
+    mt_json_member_object(writer, "engine");
+    mt_json_member_count(writer, "workers", stats.n_workers);
+    mt_json_member_count(writer, "spare_workers", stats.n_spare_workers);
+    mt_json_member_count(writer, "threads_per_worker", stats.threads_per_worker);
+    mt_json_member_count(writer, "sentences_waiting", stats.n_queued_sentences);
+    mt_json_member_count(writer, "sentences_running", stats.n_running_sentences);
+    mt_json_member_count(writer, "rows_running", stats.n_running_rows);
+    mt_json_member_count(writer, "queue_limit", stats.max_queued_sentences);
+    mt_json_member_count(writer, "jobs_done", stats.n_jobs_done);
+    mt_json_member_count(writer, "jobs_cancelled", stats.n_jobs_cancelled);
+    mt_json_member_count(writer, "jobs_expired", stats.n_jobs_expired);
+    mt_json_member_count(writer, "jobs_refused", stats.n_jobs_refused);
+    mt_json_member_count(writer, "source_tokens", stats.n_source_tokens);
+    mt_json_member_count(writer, "target_tokens", stats.n_target_tokens);
     mt_json_end_object(writer);
 }
 
@@ -63,11 +51,11 @@ static void write_generations(struct mt_json_writer *writer, const struct mt_ser
 {
     struct mt_generations_counts counts;
     mt_generations_count(service->generations, &counts);
-    begin_part(writer, "generation");
-    write_count(writer, "number", counts.number);
-    write_count(writer, "alive", counts.n_alive);
-    write_count(writer, "reloads", counts.n_reloads);
-    write_count(writer, "failed_reloads", counts.n_failed_reloads);
+    mt_json_member_object(writer, "generation");
+    mt_json_member_count(writer, "number", counts.number);
+    mt_json_member_count(writer, "alive", counts.n_alive);
+    mt_json_member_count(writer, "reloads", counts.n_reloads);
+    mt_json_member_count(writer, "failed_reloads", counts.n_failed_reloads);
     mt_json_end_object(writer);
 }
 
@@ -77,7 +65,7 @@ static enum mt_status finish_stats(struct mt_request *request, struct mt_error *
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
-    write_count(&writer, "api_keys", service->keys ? mt_keys_count(service->keys) : 0);
+    mt_json_member_count(&writer, "api_keys", service->keys ? mt_keys_count(service->keys) : 0);
     write_connections(&writer, service);
     write_engine(&writer, service);
     write_generations(&writer, service);
@@ -86,8 +74,7 @@ static enum mt_status finish_stats(struct mt_request *request, struct mt_error *
         mt_json_string_z(&writer, service->pinned->label);
     else
         mt_json_null(&writer);
-    mt_json_key(&writer, "version");
-    mt_json_string_z(&writer, MT_VERSION);
+    mt_json_member(&writer, "version", MT_VERSION);
     mt_json_end_object(&writer);
     return mt_text_check(&request->reply.body, "the state of the server", err);
 }

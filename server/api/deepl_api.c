@@ -228,8 +228,7 @@ static void write_code(struct mt_json_writer *writer, const char *key, const cha
     size_t n = has_region ? strlen(code) : strcspn(code, "-");
     for (size_t i = 0; i < n; i++)
         capitals[i] = (char)toupper((unsigned char)code[i]);
-    mt_json_key(writer, key);
-    mt_json_string(writer, capitals, n);
+    mt_json_member_bytes(writer, key, capitals, n);
 }
 
 static enum mt_status write_translation(struct mt_json_writer *writer,
@@ -242,12 +241,9 @@ static enum mt_status write_translation(struct mt_json_writer *writer,
     if (!status) {
         mt_json_begin_object(writer);
         write_code(writer, "detected_source_language", text.source_lang, false);
-        mt_json_key(writer, "text");
-        mt_json_string(writer, translation.bytes, translation.length);
-        if (shows_billed) {
-            mt_json_key(writer, "billed_characters");
-            mt_json_integer(writer, (int64_t)text.n_chars);
-        }
+        mt_json_member_bytes(writer, "text", translation.bytes, translation.length);
+        if (shows_billed)
+            mt_json_member_count(writer, "billed_characters", text.n_chars);
         mt_json_end_object(writer);
     }
     mt_text_finish(&translation);
@@ -263,8 +259,7 @@ static enum mt_status finish_translate(struct mt_request *request, struct mt_err
         mt_params_bool(&request->params, "show_billed_characters", &shows_billed, NULL, err);
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
-    mt_json_key(&writer, "translations");
-    mt_json_begin_array(&writer);
+    mt_json_member_array(&writer, "translations");
     for (size_t i = 0; i < n && !status; i++)
         status = write_translation(&writer, request, i, shows_billed, err);
     if (status)
@@ -288,12 +283,9 @@ static void write_language(struct mt_json_writer *writer, const char *code, bool
     mt_language_name(code, name);
     mt_json_begin_object(writer);
     write_code(writer, "language", code, is_target);
-    mt_json_key(writer, "name");
-    mt_json_string_z(writer, name);
-    if (is_target) {
-        mt_json_key(writer, "supports_formality");
-        mt_json_bool(writer, false);
-    }
+    mt_json_member(writer, "name", name);
+    if (is_target)
+        mt_json_member_bool(writer, "supports_formality", false);
     mt_json_end_object(writer);
 }
 
@@ -347,10 +339,8 @@ static enum mt_status finish_usage(struct mt_request *request, struct mt_error *
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
-    mt_json_key(&writer, "character_count");
-    mt_json_integer(&writer, (int64_t)count);
-    mt_json_key(&writer, "character_limit");
-    mt_json_integer(&writer, limit > 0 ? limit : NO_CHARACTER_LIMIT);
+    mt_json_member_count(&writer, "character_count", count);
+    mt_json_member_integer(&writer, "character_limit", limit > 0 ? limit : NO_CHARACTER_LIMIT);
     mt_json_end_object(&writer);
     return mt_text_check(&request->reply.body, "the usage", err);
 }

@@ -11,8 +11,7 @@ void mt_detection_write(struct mt_json_writer *writer, const struct mt_detection
     mt_json_begin_object(writer);
     mt_json_key(writer, "confidence");
     mt_json_float(writer, detection->confidence, 4);
-    mt_json_key(writer, "language");
-    mt_json_string_z(writer, detection->language);
+    mt_json_member(writer, "language", detection->language);
     mt_json_end_object(writer);
 }
 

@@ -101,10 +101,8 @@ static enum mt_status answer(struct mt_request *request, const struct state *sta
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
-    mt_json_key(&writer, "document_id");
-    mt_json_string_z(&writer, mt_document_job_id(state->job));
-    mt_json_key(&writer, "document_key");
-    mt_json_string_z(&writer, mt_document_job_key(state->job));
+    mt_json_member(&writer, "document_id", mt_document_job_id(state->job));
+    mt_json_member(&writer, "document_key", mt_document_job_key(state->job));
     mt_json_end_object(&writer);
     request->outlives_ns = request->service->settings->document_timeout_ms * INT64_C(1000000);
     return mt_text_check(&request->reply.body, "the reply", err);
@@ -249,28 +247,19 @@ static enum mt_status write_status(struct mt_request *request, const struct ques
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, body);
     mt_json_begin_object(&writer);
-    if (job->state == MT_DOCUMENT_DONE) {
-        mt_json_key(&writer, "billed_characters");
-        mt_json_integer(&writer, (int64_t)job->n_chars);
-    }
-    mt_json_key(&writer, "document_id");
-    mt_json_string_z(&writer, question->id);
+    if (job->state == MT_DOCUMENT_DONE)
+        mt_json_member_count(&writer, "billed_characters", job->n_chars);
+    mt_json_member(&writer, "document_id", question->id);
     if (job->state == MT_DOCUMENT_FAILED) {
-        mt_json_key(&writer, "error_message");
-        mt_json_string_z(&writer, failure);
-        mt_json_key(&writer, "message"); /* as older clients call it */
-        mt_json_string_z(&writer, failure);
+        mt_json_member(&writer, "error_message", failure);
+        mt_json_member(&writer, "message", failure); /* the name that older clients know */
     }
-    if (job->state == MT_DOCUMENT_TRANSLATING) {
-        mt_json_key(&writer, "progress");
-        mt_json_number(&writer, job->progress, 4);
-    }
+    if (job->state == MT_DOCUMENT_TRANSLATING)
+        mt_json_member_number(&writer, "progress", job->progress, 4);
     if (job->seconds_remaining >= 0) {
-        mt_json_key(&writer, "seconds_remaining");
-        mt_json_integer(&writer, job->seconds_remaining);
+        mt_json_member_integer(&writer, "seconds_remaining", job->seconds_remaining);
     }
-    mt_json_key(&writer, "status");
-    mt_json_string_z(&writer, names[job->state]);
+    mt_json_member(&writer, "status", names[job->state]);
     if (job->report.length > 0)
         mt_text_appendf(body, ",%s", job->report.bytes);
     mt_json_end_object(&writer);

@@ -397,33 +397,24 @@ enum mt_status mt_file_translation_store(struct mt_file_translation *work,
     return status;
 }
 
-static void write_count(struct mt_json_writer *writer, const char *key, size_t n)
-{
-    mt_json_key(writer, key);
-    mt_json_integer(writer, (int64_t)n);
-}
-
 static void write_left(struct mt_json_writer *writer, const struct mt_document_report *report,
                        size_t n_recalled)
 {
-    mt_json_key(writer, "encoding");
-    mt_json_string_z(writer, report->encoding);
-    write_count(writer, "from_memory", n_recalled);
-    mt_json_key(writer, "left");
-    mt_json_begin_array(writer);
+    mt_json_member(writer, "encoding", report->encoding);
+    mt_json_member_count(writer, "from_memory", n_recalled);
+    mt_json_member_array(writer, "left");
     for (size_t i = 0; i < mt_size_min(report->n_left, MT_DOCUMENT_LISTED); i++) {
         mt_json_begin_object(writer);
-        mt_json_key(writer, "reason");
-        mt_json_string_z(writer, report->left[i].reason);
-        write_count(writer, "text", report->left[i].text);
+        mt_json_member(writer, "reason", report->left[i].reason);
+        mt_json_member_count(writer, "text", report->left[i].text);
         mt_json_end_object(writer);
     }
     mt_json_end_array(writer);
     if (report->n_translated > 0)
         return;
-    mt_json_key(writer, "message");
-    mt_json_string_z(writer, report->n_texts == 0 ? "Nothing was translated: the file has no text."
-                                                  : "Nothing was translated: left says why.");
+    mt_json_member(writer, "message",
+                   report->n_texts == 0 ? "Nothing was translated: the file has no text."
+                                        : "Nothing was translated: left says why.");
 }
 
 enum mt_status mt_file_translation_write_report(struct mt_file_translation *work, const char *url,
@@ -439,12 +430,10 @@ enum mt_status mt_file_translation_write_report(struct mt_file_translation *work
         mt_json_key(writer, "terms");
         mt_glossary_write(&work->glossary, writer);
     }
-    write_count(writer, "texts", work->report.n_texts);
-    write_count(writer, "translated", work->report.n_translated);
-    if (url) {
-        mt_json_key(writer, "translatedFileUrl");
-        mt_json_string_z(writer, url);
-    }
+    mt_json_member_count(writer, "texts", work->report.n_texts);
+    mt_json_member_count(writer, "translated", work->report.n_translated);
+    if (url)
+        mt_json_member(writer, "translatedFileUrl", url);
     if (route->n > 1) {
         mt_json_key(writer, "via");
         mt_model_route_write_via(writer, route);

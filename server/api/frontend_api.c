@@ -11,12 +11,9 @@
 static void write_language(struct mt_json_writer *writer, const char *key, const char *code,
                            const char *name)
 {
-    mt_json_key(writer, key);
-    mt_json_begin_object(writer);
-    mt_json_key(writer, "code");
-    mt_json_string_z(writer, code);
-    mt_json_key(writer, "name");
-    mt_json_string_z(writer, name);
+    mt_json_member_object(writer, key);
+    mt_json_member(writer, "code", code);
+    mt_json_member(writer, "name", name);
     mt_json_end_object(writer);
 }
 
@@ -31,17 +28,10 @@ static void write_languages(struct mt_json_writer *writer, const struct mt_servi
         target = targets.codes[0];
     if (target[0] != '\0')
         mt_language_name(target, name);
-    mt_json_key(writer, "language");
-    mt_json_begin_object(writer);
+    mt_json_member_object(writer, "language");
     write_language(writer, "source", "auto", "Auto Detect");
     write_language(writer, "target", target, name);
     mt_json_end_object(writer);
-}
-
-static void write_flag(struct mt_json_writer *writer, const char *key, bool value)
-{
-    mt_json_key(writer, key);
-    mt_json_bool(writer, value);
 }
 
 static enum mt_status finish_settings(struct mt_request *request, struct mt_error *err)
@@ -51,15 +41,14 @@ static enum mt_status finish_settings(struct mt_request *request, struct mt_erro
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
-    write_flag(&writer, "apiKeys", service->keys != NULL);
-    mt_json_key(&writer, "charLimit"); /* of the key, where the request brings one */
-    mt_json_integer(&writer, request->access.limits.max_text_chars);
-    write_flag(&writer, "filesTranslation", settings->files_translation);
-    mt_json_key(&writer, "frontendTimeout");
-    mt_json_integer(&writer, FRONTEND_TIMEOUT_MS);
-    write_flag(&writer, "keyRequired", settings->key_required);
+    mt_json_member_bool(&writer, "apiKeys", service->keys != NULL);
+    /* the key's limit, where the request brings a key */
+    mt_json_member_integer(&writer, "charLimit", request->access.limits.max_text_chars);
+    mt_json_member_bool(&writer, "filesTranslation", settings->files_translation);
+    mt_json_member_integer(&writer, "frontendTimeout", FRONTEND_TIMEOUT_MS);
+    mt_json_member_bool(&writer, "keyRequired", settings->key_required);
     write_languages(&writer, service);
-    write_flag(&writer, "suggestions", settings->suggestions && service->memories);
+    mt_json_member_bool(&writer, "suggestions", settings->suggestions && service->memories);
     mt_json_key(&writer, "supportedFilesFormat");
     mt_files_write_extensions(&writer, service->settings);
     mt_json_end_object(&writer);

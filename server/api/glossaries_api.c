@@ -171,8 +171,7 @@ static void write_dictionary(struct mt_json_writer *writer, const struct mt_glos
         mt_json_member(writer, "entries", row->entries);
         mt_json_member(writer, "entries_format", "tsv");
     } else {
-        mt_json_key(writer, "entry_count");
-        mt_json_integer(writer, (int64_t)row->n_entries);
+        mt_json_member_count(writer, "entry_count", row->n_entries);
     }
 }
 
@@ -197,8 +196,7 @@ static enum mt_status write_v3(void *context, const struct mt_glossary_row *row,
         mt_json_begin_object(writer);
         mt_json_member(writer, "glossary_id", row->id);
         mt_json_member(writer, "name", row->name);
-        mt_json_key(writer, "dictionaries");
-        mt_json_begin_array(writer);
+        mt_json_member_array(writer, "dictionaries");
         snprintf(answer->open, sizeof answer->open, "%s", row->id);
         answer->created_ms = row->created_ms;
     }
@@ -216,8 +214,7 @@ static enum mt_status write_v2(void *context, const struct mt_glossary_row *row,
     struct mt_json_writer *writer = &((struct answer *)context)->writer;
     mt_json_begin_object(writer);
     mt_json_member(writer, "glossary_id", row->id);
-    mt_json_key(writer, "ready");
-    mt_json_bool(writer, true);
+    mt_json_member_bool(writer, "ready", true);
     mt_json_member(writer, "name", row->name);
     write_dictionary(writer, row);
     mt_json_key(writer, "creation_time");
@@ -236,8 +233,7 @@ static enum mt_status describe(struct mt_request *request, const struct question
     mt_json_writer_init(&answer.writer, &request->reply.body);
     if (!id) {
         mt_json_begin_object(&answer.writer);
-        mt_json_key(&answer.writer, "glossaries");
-        mt_json_begin_array(&answer.writer);
+        mt_json_member_array(&answer.writer, "glossaries");
     }
     enum mt_status status = mt_glossaries_visit(
         request->service->glossaries, &asked, question->is_v3 ? write_v3 : write_v2, &answer, err);
@@ -320,8 +316,7 @@ static enum mt_status get_entries(struct mt_request *request, struct question *q
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, body);
     mt_json_begin_object(&writer);
-    mt_json_key(&writer, "dictionaries");
-    mt_json_begin_array(&writer);
+    mt_json_member_array(&writer, "dictionaries");
     if (!status)
         status =
             mt_glossaries_visit(request->service->glossaries, &asked, write_entries, &writer, err);
@@ -473,8 +468,7 @@ static enum mt_status finish_pairs(struct mt_request *request, struct mt_error *
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
-    mt_json_key(&writer, "supported_languages");
-    mt_json_begin_array(&writer);
+    mt_json_member_array(&writer, "supported_languages");
     for (size_t i = 0; i < n * n; i++) {
         size_t source = i / n, target = i % n;
         if (source == target || mt_catalog_hops(catalog, source, target) == 0)

@@ -249,12 +249,6 @@ enum mt_status mt_glossary_count_lost(struct mt_glossary *glossary, struct mt_gl
     return mt_passage_report_terms(passage, take_back_one, &loss, err);
 }
 
-static void write_number(struct mt_json_writer *writer, const char *key, size_t value)
-{
-    mt_json_key(writer, key);
-    mt_json_integer(writer, (int64_t)value);
-}
-
 static bool has_several_forms(struct mt_term term)
 {
     struct mt_range form;
@@ -272,18 +266,14 @@ void mt_glossary_write(const struct mt_glossary *glossary, struct mt_json_writer
         if (n_found == 0)
             continue;
         mt_json_begin_object(writer);
-        mt_json_key(writer, "source");
-        mt_json_string_z(writer, term.source);
-        mt_json_key(writer, "target");
-        mt_json_string_z(writer, term.target);
-        write_number(writer, "found", n_found);
-        write_number(writer, "applied", glossary->n_applied[i]);
+        mt_json_member(writer, "source", term.source);
+        mt_json_member(writer, "target", term.target);
+        mt_json_member_count(writer, "found", n_found);
+        mt_json_member_count(writer, "applied", glossary->n_applied[i]);
         if (has_several_forms(term))
-            write_number(writer, "written", glossary->n_written[i]);
-        if (glossary->n_applied[i] < n_found) {
-            mt_json_key(writer, "reason");
-            mt_json_string_z(writer, "no word of the translation came from it");
-        }
+            mt_json_member_count(writer, "written", glossary->n_written[i]);
+        if (glossary->n_applied[i] < n_found)
+            mt_json_member(writer, "reason", "no word of the translation came from it");
         mt_json_end_object(writer);
     }
     mt_json_end_array(writer);

@@ -300,12 +300,9 @@ static void write_language(struct mt_json_writer *writer, const struct mt_catalo
             index = i;
     mt_language_name(code, name);
     mt_json_begin_object(writer);
-    mt_json_key(writer, "code");
-    mt_json_string_z(writer, code);
-    mt_json_key(writer, "name");
-    mt_json_string_z(writer, name);
-    mt_json_key(writer, "targets");
-    mt_json_begin_array(writer);
+    mt_json_member(writer, "code", code);
+    mt_json_member(writer, "name", name);
+    mt_json_member_array(writer, "targets");
     for (size_t i = 0; i < n; i++)
         if (i == index || (index < n && mt_catalog_hops(catalog, index, i) > 0))
             mt_json_string_z(writer, mt_catalog_language(catalog, i));

@@ -53,14 +53,11 @@ static void close_memory(struct answer *answer)
     if (!answer->is_open)
         return;
     mt_json_end_array(writer);
-    mt_json_key(writer, "segment_count");
-    mt_json_integer(writer, (int64_t)answer->n_units);
+    mt_json_member_count(writer, "segment_count", answer->n_units);
     mt_json_key(writer, "creation_time");
     mt_json_time(writer, answer->created_ms);
-    if (question->has_file) {
-        mt_json_key(writer, "left");
-        mt_json_integer(writer, (int64_t)question->n_left);
-    }
+    if (question->has_file)
+        mt_json_member_count(writer, "left", question->n_left);
     mt_json_end_object(writer);
     answer->is_open = false;
 }
@@ -72,8 +69,7 @@ static void open_memory(struct answer *answer, const struct mt_memory_row *row)
     mt_json_member(writer, "translation_memory_id", row->id);
     mt_json_member(writer, "name", row->name);
     mt_json_member(writer, "source_language", row->source);
-    mt_json_key(writer, "target_languages");
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, "target_languages");
     answer->is_open = true;
     answer->created_ms = row->created_ms;
     answer->n_units = 0;
@@ -190,8 +186,7 @@ static enum mt_status describe(struct mt_request *request, const struct question
         answer.begin = (size_t)fields->page * (size_t)fields->page_size;
         answer.end = answer.begin + (size_t)fields->page_size;
         mt_json_begin_object(&answer.writer);
-        mt_json_key(&answer.writer, "translation_memories");
-        mt_json_begin_array(&answer.writer);
+        mt_json_member_array(&answer.writer, "translation_memories");
     }
     enum mt_status status =
         mt_memories_visit(request->service->memories, question->owner, id, write_row, &answer, err);
@@ -200,8 +195,7 @@ static enum mt_status describe(struct mt_request *request, const struct question
     close_memory(&answer);
     if (!id) {
         mt_json_end_array(&answer.writer);
-        mt_json_key(&answer.writer, "total_count");
-        mt_json_integer(&answer.writer, (int64_t)answer.n);
+        mt_json_member_count(&answer.writer, "total_count", answer.n);
         mt_json_end_object(&answer.writer);
     }
     return mt_text_check(&request->reply.body, "the reply", err);

@@ -42,8 +42,7 @@ static void write_words(struct mt_json_writer *writer, const char *key, const ch
     struct mt_text words = {0};
     mt_text_append(&words, "", 0);
     mt_numbered_append_words(text, strlen(text), &words);
-    mt_json_key(writer, key);
-    mt_json_string(writer, words.bytes ? words.bytes : "", words.length);
+    mt_json_member_bytes(writer, key, words.bytes ? words.bytes : "", words.length);
     mt_text_finish(&words);
 }
 
@@ -56,14 +55,11 @@ enum mt_status mt_memory_show_json(void *context, const struct mt_memory_match *
         mt_text_append(out, ",", 1);
     mt_json_writer_init(&writer, out);
     mt_json_begin_object(&writer);
-    mt_json_key(&writer, "match");
-    mt_json_integer(&writer, match->percent);
-    mt_json_key(&writer, "origin");
-    mt_json_string_z(&writer, match->origin);
+    mt_json_member_integer(&writer, "match", match->percent);
+    mt_json_member(&writer, "origin", match->origin);
     write_words(&writer, "source", match->source);
     write_words(&writer, "target", match->target);
-    mt_json_key(&writer, "used");
-    mt_json_bool(&writer, is_used);
+    mt_json_member_bool(&writer, "used", is_used);
     mt_json_end_object(&writer);
     return mt_text_check(out, "matches of a text", err);
 }

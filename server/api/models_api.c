@@ -12,23 +12,10 @@
 /* What the last part of a path asks for. */
 enum action { SHOW, LOAD, UNLOAD, RELOAD, N_ACTIONS };
 
-static void write_count(struct mt_json_writer *writer, const char *key, uint64_t value)
-{
-    mt_json_key(writer, key);
-    mt_json_integer(writer, (int64_t)value);
-}
-
-static void begin_part(struct mt_json_writer *writer, const char *key)
-{
-    mt_json_key(writer, key);
-    mt_json_begin_object(writer);
-}
-
 static void write_languages(struct mt_json_writer *writer, const char *key,
                             const struct mt_model_language *languages, size_t n)
 {
-    mt_json_key(writer, key);
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, key);
     for (size_t i = 0; i < n; i++)
         mt_json_string_z(writer, languages[i].code);
     mt_json_end_array(writer);
@@ -36,8 +23,7 @@ static void write_languages(struct mt_json_writer *writer, const char *key,
 
 static void write_aliases(struct mt_json_writer *writer, const struct mt_model_defaults *defaults)
 {
-    mt_json_key(writer, "aliases");
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, "aliases");
     for (size_t i = 0; i < defaults->n_aliases; i++)
         mt_json_string_z(writer, defaults->aliases[i]);
     mt_json_end_array(writer);
@@ -46,7 +32,7 @@ static void write_aliases(struct mt_json_writer *writer, const struct mt_model_d
 /* What its attentiond.json says of decoding. */
 static void write_defaults(struct mt_json_writer *writer, const struct mt_model_defaults *defaults)
 {
-    begin_part(writer, "defaults");
+    mt_json_member_object(writer, "defaults");
     if (defaults->alignment.heads)
         mt_json_member(writer, "alignment_heads", defaults->alignment.heads);
     if (defaults->alignment.layers)
@@ -56,59 +42,52 @@ static void write_defaults(struct mt_json_writer *writer, const struct mt_model_
     if (defaults->alignment.shift)
         mt_json_member(writer, "alignment_shift", defaults->alignment.shift);
     if (defaults->beam_size > 0)
-        write_count(writer, "beam_size", defaults->beam_size);
-    if (defaults->length_penalty >= 0) {
-        mt_json_key(writer, "length_penalty");
-        mt_json_number(writer, defaults->length_penalty, 6);
-    }
+        mt_json_member_count(writer, "beam_size", defaults->beam_size);
+    if (defaults->length_penalty >= 0)
+        mt_json_member_number(writer, "length_penalty", defaults->length_penalty, 6);
     if (defaults->max_decoding_length > 0)
-        write_count(writer, "max_decoding_length", defaults->max_decoding_length);
-    if (defaults->max_length_factor >= 0) {
-        mt_json_key(writer, "max_length_factor");
-        mt_json_number(writer, defaults->max_length_factor, 6);
-    }
-    mt_json_key(writer, "quality");
-    mt_json_number(writer, defaults->quality, 6);
+        mt_json_member_count(writer, "max_decoding_length", defaults->max_decoding_length);
+    if (defaults->max_length_factor >= 0)
+        mt_json_member_number(writer, "max_length_factor", defaults->max_length_factor, 6);
+    mt_json_member_number(writer, "quality", defaults->quality, 6);
     mt_json_end_object(writer);
 }
 
 static void write_memory(struct mt_json_writer *writer, const struct mt_served_model_status *status)
 {
-    begin_part(writer, "memory");
-    write_count(writer, "cache_bytes", status->cache_bytes);
-    write_count(writer, "loaded_bytes", status->loaded_bytes);
-    write_count(writer, "mapped_bytes", status->mapped_bytes);
-    write_count(writer, "private_bytes", status->private_bytes);
+    mt_json_member_object(writer, "memory");
+    mt_json_member_count(writer, "cache_bytes", status->cache_bytes);
+    mt_json_member_count(writer, "loaded_bytes", status->loaded_bytes);
+    mt_json_member_count(writer, "mapped_bytes", status->mapped_bytes);
+    mt_json_member_count(writer, "private_bytes", status->private_bytes);
     mt_json_end_object(writer);
 }
 
 static void write_shape(struct mt_json_writer *writer, const struct mt_served_model_info *info)
 {
     const struct mt_model_shape *shape = &info->shape;
-    begin_part(writer, "shape");
-    write_count(writer, "d_ff", shape->d_ff);
-    write_count(writer, "d_model", shape->d_model);
-    mt_json_key(writer, "decoder_cell");
-    mt_json_string_z(writer, shape->has_ssru ? "ssru" : "attention");
-    write_count(writer, "decoder_layers", shape->n_decoder_layers);
-    write_count(writer, "encoder_layers", shape->n_encoder_layers);
-    write_count(writer, "heads", shape->n_heads);
-    write_count(writer, "max_positions", info->max_positions);
-    write_count(writer, "source_vocab", shape->n_source_vocab);
-    write_count(writer, "target_vocab", shape->n_target_vocab);
+    mt_json_member_object(writer, "shape");
+    mt_json_member_count(writer, "d_ff", shape->d_ff);
+    mt_json_member_count(writer, "d_model", shape->d_model);
+    mt_json_member(writer, "decoder_cell", shape->has_ssru ? "ssru" : "attention");
+    mt_json_member_count(writer, "decoder_layers", shape->n_decoder_layers);
+    mt_json_member_count(writer, "encoder_layers", shape->n_encoder_layers);
+    mt_json_member_count(writer, "heads", shape->n_heads);
+    mt_json_member_count(writer, "max_positions", info->max_positions);
+    mt_json_member_count(writer, "source_vocab", shape->n_source_vocab);
+    mt_json_member_count(writer, "target_vocab", shape->n_target_vocab);
     mt_json_end_object(writer);
 }
 
 static void write_use(struct mt_json_writer *writer, const struct mt_served_model_status *status)
 {
-    begin_part(writer, "use");
-    write_count(writer, "failures", status->n_failures);
-    mt_json_key(writer, "load_seconds");
-    mt_json_number(writer, status->load_seconds, 6);
-    write_count(writer, "loads", status->n_loads);
-    write_count(writer, "requests", status->n_holds);
-    write_count(writer, "unloads", status->n_unloads);
-    write_count(writer, "waiting", status->n_waiting);
+    mt_json_member_object(writer, "use");
+    mt_json_member_count(writer, "failures", status->n_failures);
+    mt_json_member_number(writer, "load_seconds", status->load_seconds, 6);
+    mt_json_member_count(writer, "loads", status->n_loads);
+    mt_json_member_count(writer, "requests", status->n_holds);
+    mt_json_member_count(writer, "unloads", status->n_unloads);
+    mt_json_member_count(writer, "waiting", status->n_waiting);
     mt_json_end_object(writer);
 }
 
@@ -121,8 +100,7 @@ static void write_model(struct mt_json_writer *writer, const struct mt_service *
     mt_served_model_describe(served, &status);
     mt_json_begin_object(writer);
     write_aliases(writer, info->defaults);
-    mt_json_key(writer, "default");
-    mt_json_bool(writer, served == mt_catalog_default(service->catalog));
+    mt_json_member_bool(writer, "default", served == mt_catalog_default(service->catalog));
     if (is_whole)
         write_defaults(writer, info->defaults);
     if (is_admin)
@@ -134,7 +112,7 @@ static void write_model(struct mt_json_writer *writer, const struct mt_service *
         mt_json_member(writer, "licence", info->licence);
     if (is_whole && status.n_loads > 0) {
         write_memory(writer, &status);
-        write_count(writer, "parameters", status.n_parameters);
+        mt_json_member_count(writer, "parameters", status.n_parameters);
     }
     if (is_admin && status.reason[0] != '\0')
         mt_json_member(writer, "reason", status.reason);
@@ -156,8 +134,7 @@ static enum mt_status list_models(struct mt_request *request, bool is_admin, str
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
-    mt_json_key(&writer, "models");
-    mt_json_begin_array(&writer);
+    mt_json_member_array(&writer, "models");
     for (size_t i = 0; i < mt_catalog_n(catalog); i++)
         write_model(&writer, request->service, mt_catalog_at(catalog, i), false, is_admin);
     mt_json_end_array(&writer);

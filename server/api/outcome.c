@@ -148,8 +148,7 @@ static bool is_same_sentence(const struct mt_outcome *outcome, size_t i, size_t 
 /* What else sentence i is in the other translations. */
 static void write_others(struct mt_json_writer *writer, const struct mt_outcome *outcome, size_t i)
 {
-    mt_json_key(writer, "alternatives");
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, "alternatives");
     for (size_t k = 1; k < outcome->n; k++) {
         struct mt_range at = outcome->pairs[k].items[i].target;
         bool is_new = true;

@@ -544,12 +544,9 @@ static void write_piece(const struct mt_translate_state *state,
     mt_event_begin(events, NULL);
     mt_json_writer_init(&writer, events);
     mt_json_begin_object(&writer);
-    mt_json_key(&writer, "index");
-    mt_json_integer(&writer, text - state->texts);
-    mt_json_key(&writer, "sentence");
-    mt_json_integer(&writer, (int64_t)sentence);
-    mt_json_key(&writer, "text");
-    mt_json_string(&writer, piece->bytes, piece->length);
+    mt_json_member_integer(&writer, "index", text - state->texts);
+    mt_json_member_count(&writer, "sentence", sentence);
+    mt_json_member_bytes(&writer, "text", piece->bytes, piece->length);
     mt_json_end_object(&writer);
     mt_event_end(events);
 }

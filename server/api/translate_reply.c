@@ -79,12 +79,9 @@ static void write_usage(struct mt_json_writer *writer, const struct mt_translate
         n_source += state->texts[i].outcome.n_source_tokens;
         n_target += state->texts[i].outcome.n_target_tokens;
     }
-    mt_json_key(writer, "usage");
-    mt_json_begin_object(writer);
-    mt_json_key(writer, "source_tokens");
-    mt_json_integer(writer, (int64_t)n_source);
-    mt_json_key(writer, "target_tokens");
-    mt_json_integer(writer, (int64_t)n_target);
+    mt_json_member_object(writer, "usage");
+    mt_json_member_count(writer, "source_tokens", n_source);
+    mt_json_member_count(writer, "target_tokens", n_target);
     mt_json_end_object(writer);
 }
 

@@ -31,8 +31,7 @@ struct place {
 static void write_numbers(struct mt_json_writer *writer, const char *key,
                           const struct mt_text *numbers)
 {
-    mt_json_key(writer, key);
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, key);
     for (size_t at = 0; at < numbers->length; at += strlen(numbers->bytes + at) + 1)
         mt_json_string_z(writer, numbers->bytes + at);
     mt_json_end_array(writer);
@@ -53,22 +52,16 @@ static void write_one(void *context, const struct mt_finding *finding)
     mt_json_begin_object(writer);
     if (has_numbers)
         write_numbers(writer, "added", &finding->added);
-    mt_json_key(writer, "kind");
-    mt_json_string_z(writer, mt_warning_name(finding->kind));
+    mt_json_member(writer, "kind", mt_warning_name(finding->kind));
     if (has_numbers)
         write_numbers(writer, "missing", &finding->missing);
-    if (place->model) {
-        mt_json_key(writer, "model");
-        mt_json_string_z(writer, place->model);
-    }
+    if (place->model)
+        mt_json_member(writer, "model", place->model);
     if (has_numbers && finding->repaired.length > 0)
         write_numbers(writer, "repaired", &finding->repaired);
-    mt_json_key(writer, "sentence");
-    mt_json_integer(writer, (int64_t)finding->sentence);
-    if (place->text != MT_NO_TEXT) {
-        mt_json_key(writer, "text");
-        mt_json_integer(writer, (int64_t)place->text);
-    }
+    mt_json_member_count(writer, "sentence", finding->sentence);
+    if (place->text != MT_NO_TEXT)
+        mt_json_member_count(writer, "text", place->text);
     mt_json_end_object(writer);
 }
 

@@ -366,21 +366,16 @@ static void append_all_help(const struct mt_cli_command *command, struct mt_text
 static void describe_option(const struct mt_cli_option *option, struct mt_json_writer *writer)
 {
     mt_json_begin_object(writer);
-    mt_json_key(writer, "flag");
-    mt_json_string_z(writer, option->name);
-    if (option->value_name) {
-        mt_json_key(writer, "value");
-        mt_json_string_z(writer, option->value_name);
-    }
-    mt_json_key(writer, "doc");
-    mt_json_string_z(writer, option->doc);
+    mt_json_member(writer, "flag", option->name);
+    if (option->value_name)
+        mt_json_member(writer, "value", option->value_name);
+    mt_json_member(writer, "doc", option->doc);
     mt_json_end_object(writer);
 }
 
 static void describe_options(const struct mt_cli_command *command, struct mt_json_writer *writer)
 {
-    mt_json_key(writer, "options");
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, "options");
     for (const struct mt_cli_option *o = command->options; o && o->name; o++)
         describe_option(o, writer);
     for (const struct mt_cli_option *o = common_options; o->name; o++)
@@ -400,12 +395,9 @@ static void append_description(const struct mt_cli_command *command, struct mt_t
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, out);
     mt_json_begin_object(&writer);
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-        mt_json_key(&writer, members[i][0]);
-        mt_json_string_z(&writer, members[i][1]);
-    }
-    mt_json_key(&writer, "max_arguments");
-    mt_json_integer(&writer, (int64_t)command->max_arguments);
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        mt_json_member(&writer, members[i][0], members[i][1]);
+    mt_json_member_count(&writer, "max_arguments", command->max_arguments);
     describe_options(command, &writer);
     mt_json_key(&writer, "settings");
     mt_settings_describe(command->verb, out);

@@ -275,17 +275,10 @@ static enum mt_status append_table(const struct list *list, struct mt_text *out,
 
 /* ---- as JSON ---- */
 
-static void write_string(struct mt_json_writer *writer, const char *key, const char *value)
-{
-    mt_json_key(writer, key);
-    mt_json_string_z(writer, value);
-}
-
 static void write_languages(struct mt_json_writer *writer, const char *key,
                             const struct mt_model_language *languages, size_t n)
 {
-    mt_json_key(writer, key);
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, key);
     for (size_t i = 0; i < n; i++)
         mt_json_string_z(writer, languages[i].code);
     mt_json_end_array(writer);
@@ -297,20 +290,18 @@ static void write_entry(struct mt_json_writer *writer, const struct entry *entry
     const struct mt_model_profile *profile = &entry->profile;
     mt_json_begin_object(writer);
     if (model->origin.from[0])
-        write_string(writer, "from", model->origin.from);
+        mt_json_member(writer, "from", model->origin.from);
     if (profile->licence[0])
-        write_string(writer, "licence", profile->licence);
-    write_string(writer, "name", model->name);
-    mt_json_key(writer, "packed");
-    mt_json_bool(writer, entry->is_packed);
-    write_string(writer, "path", model->path);
-    write_string(writer, "place", mt_place_name(model->place));
+        mt_json_member(writer, "licence", profile->licence);
+    mt_json_member(writer, "name", model->name);
+    mt_json_member_bool(writer, "packed", entry->is_packed);
+    mt_json_member(writer, "path", model->path);
+    mt_json_member(writer, "place", mt_place_name(model->place));
     if (model->origin.pulled[0])
-        write_string(writer, "pulled", model->origin.pulled);
+        mt_json_member(writer, "pulled", model->origin.pulled);
     if (entry->failure.status)
-        write_string(writer, "reason", entry->failure.message);
-    mt_json_key(writer, "size_bytes");
-    mt_json_integer(writer, (int64_t)entry->n_bytes);
+        mt_json_member(writer, "reason", entry->failure.message);
+    mt_json_member_count(writer, "size_bytes", entry->n_bytes);
     write_languages(writer, "sources", profile->sources, profile->n_sources);
     write_languages(writer, "targets", profile->targets, profile->n_targets);
     mt_json_end_object(writer);
@@ -322,8 +313,7 @@ static void append_json(const struct list *list, struct mt_text *out)
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &json);
     mt_json_begin_object(&writer);
-    mt_json_key(&writer, "models");
-    mt_json_begin_array(&writer);
+    mt_json_member_array(&writer, "models");
     for (size_t i = 0; i < list->n; i++)
         write_entry(&writer, &list->entries[i]);
     mt_json_end_array(&writer);

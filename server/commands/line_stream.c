@@ -179,8 +179,7 @@ static struct mt_hypothesis hypothesis(const struct mt_translation *translation,
 static void append_ids(struct mt_json_writer *writer, const struct mt_translation *translation,
                        size_t rank)
 {
-    mt_json_key(writer, "output_ids");
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, "output_ids");
     for (size_t i = 0; i < mt_translation_n_sentences(translation); i++) {
         struct mt_hypothesis h = hypothesis(translation, i, rank);
         for (size_t k = 0; k < h.n_ids; k++)
@@ -192,8 +191,7 @@ static void append_ids(struct mt_json_writer *writer, const struct mt_translatio
 static void append_logprobs(struct mt_json_writer *writer, const struct mt_translation *translation,
                             size_t rank)
 {
-    mt_json_key(writer, "token_logprobs");
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, "token_logprobs");
     for (size_t i = 0; i < mt_translation_n_sentences(translation); i++) {
         struct mt_hypothesis h = hypothesis(translation, i, rank);
         for (size_t k = 0; k < h.n_ids && h.token_logprobs; k++)
@@ -217,11 +215,9 @@ static enum mt_status append_hypothesis(struct mt_json_writer *writer, const str
     const struct mt_translation *translation = line->translation;
     enum mt_status status = mt_passage_render(line->passage, rank, &text, err);
     if (!status) {
-        mt_json_key(writer, "text");
-        mt_json_string(writer, text.bytes, text.length);
+        mt_json_member_bytes(writer, "text", text.bytes, text.length);
         append_ids(writer, translation, rank);
-        mt_json_key(writer, "score");
-        mt_json_number(writer, (double)score(translation, rank), 7);
+        mt_json_member_number(writer, "score", (double)score(translation, rank), 7);
         append_logprobs(writer, translation, rank);
     }
     mt_text_finish(&text);
@@ -232,8 +228,7 @@ static enum mt_status append_others(struct mt_json_writer *writer, const struct 
                                     struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    mt_json_key(writer, "alternatives");
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, "alternatives");
     for (size_t rank = 1; rank < mt_translation_n_ranks(line->translation) && !status; rank++) {
         mt_json_begin_object(writer);
         status = append_hypothesis(writer, line, rank, err);
@@ -264,8 +259,7 @@ static enum mt_status append_object(const struct stream *stream, const struct li
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, out);
     mt_json_begin_object(&writer);
-    mt_json_key(&writer, "source");
-    mt_json_string(&writer, line->text, line->length);
+    mt_json_member_bytes(&writer, "source", line->text, line->length);
     enum mt_status status = append_hypothesis(&writer, line, 0, err);
     if (!status && stream->options->translation.decoding.num_hypotheses > 1)
         status = append_others(&writer, line, err);

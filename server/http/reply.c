@@ -55,8 +55,7 @@ void mt_reply_error(struct mt_reply *reply, unsigned code, const char *message)
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &reply->body);
     mt_json_begin_object(&writer);
-    mt_json_key(&writer, reply->dialect == MT_DEEPL ? "message" : "error");
-    mt_json_string_z(&writer, message);
+    mt_json_member(&writer, reply->dialect == MT_DEEPL ? "message" : "error", message);
     mt_json_end_object(&writer);
     if (!reply->body.status)
         return;

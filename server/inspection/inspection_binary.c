@@ -130,19 +130,15 @@ static void write_tensor(struct header *header, size_t sentence, const char *nam
     char key[64];
     uint64_t n = 4; /* F32 and I32 */
     snprintf(key, sizeof key, "sentences.%zu.%.31s", sentence, name);
-    mt_json_key(&header->writer, key);
-    mt_json_begin_object(&header->writer);
-    mt_json_key(&header->writer, "dtype");
-    mt_json_string_z(&header->writer, dtype);
-    mt_json_key(&header->writer, "shape");
-    mt_json_begin_array(&header->writer);
+    mt_json_member_object(&header->writer, key);
+    mt_json_member(&header->writer, "dtype", dtype);
+    mt_json_member_array(&header->writer, "shape");
     for (size_t i = 0; i < rank; i++) {
         mt_json_integer(&header->writer, (int64_t)shape[i]);
         n *= shape[i];
     }
     mt_json_end_array(&header->writer);
-    mt_json_key(&header->writer, "data_offsets");
-    mt_json_begin_array(&header->writer);
+    mt_json_member_array(&header->writer, "data_offsets");
     mt_json_integer(&header->writer, (int64_t)header->offset);
     header->offset += n;
     mt_json_integer(&header->writer, (int64_t)header->offset);
@@ -181,8 +177,7 @@ static void write_pieces(struct header *header, size_t sentence, const char *nam
         mt_json_string_z(&writer, tokens[i].piece);
     mt_json_end_array(&writer);
     snprintf(key, sizeof key, "sentences.%zu.%s", sentence, name);
-    mt_json_key(&header->writer, key);
-    mt_json_string(&header->writer, list.length ? list.bytes : "", list.length);
+    mt_json_member_bytes(&header->writer, key, list.length ? list.bytes : "", list.length);
     if (list.status)
         header->writer.out->status = list.status;
     mt_text_finish(&list);
@@ -190,8 +185,7 @@ static void write_pieces(struct header *header, size_t sentence, const char *nam
 
 static void write_string(struct header *header, const char *key, const char *bytes, size_t length)
 {
-    mt_json_key(&header->writer, key);
-    mt_json_string(&header->writer, bytes, length);
+    mt_json_member_bytes(&header->writer, key, bytes, length);
 }
 
 static void write_indices(struct mt_text *out, const char *name, const size_t *values, size_t n)
@@ -221,8 +215,7 @@ static void write_alignment_method(struct header *header, const struct mt_inspec
 static void write_metadata(struct header *header, const struct mt_inspection_cursor *at)
 {
     const struct mt_inspection *inspection = at->inspection;
-    mt_json_key(&header->writer, "__metadata__");
-    mt_json_begin_object(&header->writer);
+    mt_json_member_object(&header->writer, "__metadata__");
     write_string(header, "model", inspection->model.id, strlen(inspection->model.id));
     write_string(header, "source_text", inspection->source_text, inspection->source_length);
     write_string(header, "target_text", inspection->target_text, inspection->target_length);

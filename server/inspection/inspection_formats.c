@@ -329,8 +329,7 @@ struct bertviz_stream {
 static void write_pieces(struct mt_json_writer *writer, const char *key,
                          const struct mt_inspected_token *tokens, size_t n)
 {
-    mt_json_key(writer, key);
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, key);
     for (size_t i = 0; i < n; i++)
         mt_json_string_z(writer, tokens[i].piece);
     mt_json_end_array(writer);
@@ -339,8 +338,7 @@ static void write_pieces(struct mt_json_writer *writer, const char *key,
 static void write_numbers(struct mt_json_writer *writer, const char *key, const size_t *values,
                           size_t n)
 {
-    mt_json_key(writer, key);
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, key);
     for (size_t i = 0; i < n; i++)
         mt_json_integer(writer, (int64_t)values[i]);
     mt_json_end_array(writer);
@@ -352,8 +350,7 @@ static void begin_bertviz_tensor(struct mt_json_writer *writer,
     static const char *const names[] = {
         [MT_TRACE_ENCODER] = "Encoder", [MT_TRACE_DECODER] = "Decoder", [MT_TRACE_CROSS] = "Cross"};
     mt_json_begin_object(writer);
-    mt_json_key(writer, "name");
-    mt_json_string_z(writer, names[tensor->kind]);
+    mt_json_member(writer, "name", names[tensor->kind]);
     write_pieces(writer, "left_text", mt_attention_tensor_rows(tensor), tensor->n_rows);
     write_pieces(writer, "right_text", mt_attention_tensor_columns(tensor), tensor->n_columns);
     mt_json_key(writer, "attn");
@@ -366,20 +363,16 @@ static void write_bertviz_tail(struct bertviz_stream *stream)
     const struct mt_attention_tensor *first = &stream->at.tensors[0];
     const struct mt_selection *selection = &first->selection;
     mt_json_end_array(writer);
-    mt_json_key(writer, "default_filter");
-    mt_json_string_z(writer, "0");
-    mt_json_key(writer, "root_div_id");
-    mt_json_string_z(writer, "bertviz-attentiond");
+    mt_json_member(writer, "default_filter", "0");
+    mt_json_member(writer, "root_div_id", "bertviz-attentiond");
     mt_json_key(writer, "layer");
     mt_json_null(writer);
     mt_json_key(writer, "heads");
     mt_json_null(writer);
     write_numbers(writer, "include_layers", selection->layers, selection->n_layers);
     write_numbers(writer, "include_heads", selection->heads, selection->n_heads);
-    mt_json_key(writer, "total_heads");
-    mt_json_integer(writer, (int64_t)stream->at.inspection->model.n_decoder_heads);
-    mt_json_key(writer, "display_mode");
-    mt_json_string_z(writer, "light");
+    mt_json_member_count(writer, "total_heads", stream->at.inspection->model.n_decoder_heads);
+    mt_json_member(writer, "display_mode", "light");
     mt_json_end_object(writer);
 }
 
@@ -405,8 +398,7 @@ static bool bertviz_next(void *state, struct mt_text *out)
     case BERTVIZ_HEAD:
         mt_inspection_cursor_enter(&stream->at);
         mt_json_begin_object(&stream->writer);
-        mt_json_key(&stream->writer, "attention");
-        mt_json_begin_array(&stream->writer);
+        mt_json_member_array(&stream->writer, "attention");
         stream->stage = BERTVIZ_ROWS;
         return true;
     case BERTVIZ_ROWS:

@@ -69,13 +69,11 @@ struct inseq_stream {
 static void begin_instance(struct mt_json_writer *writer, const char *module, const char *name)
 {
     mt_json_begin_object(writer);
-    mt_json_key(writer, "__instance_type__");
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, "__instance_type__");
     mt_json_string_z(writer, module);
     mt_json_string_z(writer, name);
     mt_json_end_array(writer);
-    mt_json_key(writer, "attributes");
-    mt_json_begin_object(writer);
+    mt_json_member_object(writer, "attributes");
 }
 
 static void end_instance(struct mt_json_writer *writer)
@@ -87,14 +85,11 @@ static void end_instance(struct mt_json_writer *writer)
 static void write_tokens(struct mt_json_writer *writer, const char *key,
                          const struct mt_inspected_token *tokens, size_t n)
 {
-    mt_json_key(writer, key);
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, key);
     for (size_t i = 0; i < n; i++) {
         begin_instance(writer, "inseq.utils.typing", "TokenWithId");
-        mt_json_key(writer, "token");
-        mt_json_string_z(writer, tokens[i].piece);
-        mt_json_key(writer, "id");
-        mt_json_integer(writer, tokens[i].id);
+        mt_json_member(writer, "token", tokens[i].piece);
+        mt_json_member_integer(writer, "id", tokens[i].id);
         end_instance(writer);
     }
     mt_json_end_array(writer);
@@ -104,17 +99,13 @@ static void write_tokens(struct mt_json_writer *writer, const char *key,
 static void begin_array(struct mt_json_writer *writer, const char *key, const size_t *shape,
                         size_t rank)
 {
-    mt_json_key(writer, key);
-    mt_json_begin_object(writer);
-    mt_json_key(writer, "dtype");
-    mt_json_string_z(writer, "float32");
-    mt_json_key(writer, "shape");
-    mt_json_begin_array(writer);
+    mt_json_member_object(writer, key);
+    mt_json_member(writer, "dtype", "float32");
+    mt_json_member_array(writer, "shape");
     for (size_t i = 0; i < rank; i++)
         mt_json_integer(writer, (int64_t)shape[i]);
     mt_json_end_array(writer);
-    mt_json_key(writer, "Corder");
-    mt_json_bool(writer, true);
+    mt_json_member_bool(writer, "Corder", true);
     mt_json_key(writer, "__ndarray__");
     writer->after_key = false;
     mt_text_append_string(writer->out, "\"b64:");
@@ -181,8 +172,7 @@ static void write_texts(struct mt_json_writer *writer, const char *key, const ch
                         const struct mt_inspected_sentence *sentences, size_t begin, size_t end,
                         bool is_source)
 {
-    mt_json_key(writer, key);
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, key);
     for (size_t i = begin; i < end; i++) {
         const struct mt_offsets *at = is_source ? &sentences[i].source : &sentences[i].target;
         mt_json_string(writer, text + at->begin, at->end - at->begin);
@@ -195,14 +185,10 @@ static void write_head(struct inseq_stream *stream)
     struct mt_json_writer *writer = &stream->writer;
     const struct mt_inspection *inspection = stream->at.inspection;
     begin_instance(writer, "inseq.data.attribution", "FeatureAttributionOutput");
-    mt_json_key(writer, "info");
-    mt_json_begin_object(writer);
-    mt_json_key(writer, "attribution_method");
-    mt_json_string_z(writer, "attention");
-    mt_json_key(writer, "constrained_decoding");
-    mt_json_bool(writer, inspection->is_forced);
-    mt_json_key(writer, "model_name");
-    mt_json_string_z(writer, inspection->model.id);
+    mt_json_member_object(writer, "info");
+    mt_json_member(writer, "attribution_method", "attention");
+    mt_json_member_bool(writer, "constrained_decoding", inspection->is_forced);
+    mt_json_member(writer, "model_name", inspection->model.id);
     write_texts(writer, "input_texts", inspection->source_text, inspection->sentences,
                 stream->at.sentence, stream->at.end_sentence, true);
     write_texts(writer, "generated_texts", inspection->target_text, inspection->sentences,
@@ -210,8 +196,7 @@ static void write_head(struct inseq_stream *stream)
     mt_json_end_object(writer);
     mt_json_key(writer, "step_attributions");
     mt_json_null(writer);
-    mt_json_key(writer, "sequence_attributions");
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, "sequence_attributions");
 }
 
 static enum stage tokens_stage(struct inseq_stream *stream,
@@ -223,10 +208,8 @@ static enum stage tokens_stage(struct inseq_stream *stream,
                    "MultiDimensionalFeatureAttributionSequenceOutput");
     write_tokens(writer, "source", sentence->source_tokens, sentence->n_source);
     write_tokens(writer, "target", sentence->output_tokens, sentence->n_steps);
-    mt_json_key(writer, "attr_pos_start");
-    mt_json_integer(writer, 0);
-    mt_json_key(writer, "attr_pos_end");
-    mt_json_integer(writer, (int64_t)sentence->n_steps);
+    mt_json_member_integer(writer, "attr_pos_start", 0);
+    mt_json_member_count(writer, "attr_pos_end", sentence->n_steps);
     return SOURCE;
 }
 
@@ -234,8 +217,7 @@ static enum stage target_stage(struct inseq_stream *stream)
 {
     enum stage next = write_kind(stream, "target_attributions", MT_TRACE_DECODER, 1, ENCODER);
     if (next == ENCODER) {
-        mt_json_key(&stream->writer, "sequence_scores");
-        mt_json_begin_object(&stream->writer);
+        mt_json_member_object(&stream->writer, "sequence_scores");
         if (!find(stream, MT_TRACE_ENCODER))
             next = SCORES;
     }
@@ -247,8 +229,7 @@ static enum stage scores_stage(struct inseq_stream *stream,
                                const struct mt_inspected_sentence *sentence)
 {
     mt_json_end_object(&stream->writer);
-    mt_json_key(&stream->writer, "step_scores");
-    mt_json_begin_object(&stream->writer);
+    mt_json_member_object(&stream->writer, "step_scores");
     begin_array(&stream->writer, "probability", &sentence->n_steps, 1);
     for (size_t t = 0; t < sentence->n_steps; t++)
         append_float(stream, (float)mt_real_exp((double)sentence->output_tokens[t].logprob));

@@ -58,23 +58,10 @@ struct json_stream {
     size_t step; /* of alignment, top and search */
 };
 
-static void write_integer(struct mt_json_writer *writer, const char *key, size_t value)
-{
-    mt_json_key(writer, key);
-    mt_json_integer(writer, (int64_t)value);
-}
-
-static void write_string(struct mt_json_writer *writer, const char *key, const char *value)
-{
-    mt_json_key(writer, key);
-    mt_json_string_z(writer, value);
-}
-
 static void write_indices(struct mt_json_writer *writer, const char *key, const size_t *values,
                           size_t n)
 {
-    mt_json_key(writer, key);
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, key);
     for (size_t i = 0; i < n; i++)
         mt_json_integer(writer, (int64_t)values[i]);
     mt_json_end_array(writer);
@@ -82,21 +69,19 @@ static void write_indices(struct mt_json_writer *writer, const char *key, const 
 
 static void write_offsets(struct mt_json_writer *writer, const struct mt_offsets *at)
 {
-    write_integer(writer, "begin", at->begin);
-    write_integer(writer, "end", at->end);
-    write_integer(writer, "begin_char", at->begin_char);
-    write_integer(writer, "end_char", at->end_char);
-    write_integer(writer, "begin_utf16", at->begin_utf16);
-    write_integer(writer, "end_utf16", at->end_utf16);
+    mt_json_member_count(writer, "begin", at->begin);
+    mt_json_member_count(writer, "end", at->end);
+    mt_json_member_count(writer, "begin_char", at->begin_char);
+    mt_json_member_count(writer, "end_char", at->end_char);
+    mt_json_member_count(writer, "begin_utf16", at->begin_utf16);
+    mt_json_member_count(writer, "end_utf16", at->end_utf16);
 }
 
 static void write_span(struct mt_json_writer *writer, const char *key, const char *text,
                        const struct mt_offsets *at)
 {
-    mt_json_key(writer, key);
-    mt_json_begin_object(writer);
-    mt_json_key(writer, "text");
-    mt_json_string(writer, text + at->begin, at->end - at->begin);
+    mt_json_member_object(writer, key);
+    mt_json_member_bytes(writer, "text", text + at->begin, at->end - at->begin);
     write_offsets(writer, at);
     mt_json_end_object(writer);
 }
@@ -104,56 +89,42 @@ static void write_span(struct mt_json_writer *writer, const char *key, const cha
 static void write_token(struct mt_json_writer *writer, const struct mt_inspected_token *token)
 {
     mt_json_begin_object(writer);
-    write_string(writer, "piece", token->piece);
-    mt_json_key(writer, "id");
-    mt_json_integer(writer, token->id);
+    mt_json_member(writer, "piece", token->piece);
+    mt_json_member_integer(writer, "id", token->id);
     if (token->has_place)
         write_offsets(writer, &token->at);
-    mt_json_key(writer, "special");
-    mt_json_bool(writer, token->special);
-    if (token->unknown) {
-        mt_json_key(writer, "unknown");
-        mt_json_bool(writer, true);
-    }
-    if (token->has_logprob) {
-        mt_json_key(writer, "logprob");
-        mt_json_number(writer, (double)token->logprob, 6);
-    }
+    mt_json_member_bool(writer, "special", token->special);
+    if (token->unknown)
+        mt_json_member_bool(writer, "unknown", true);
+    if (token->has_logprob)
+        mt_json_member_number(writer, "logprob", (double)token->logprob, 6);
     mt_json_end_object(writer);
 }
 
 static void write_tokens(struct mt_json_writer *writer, const char *key,
                          const struct mt_inspected_token *tokens, size_t n)
 {
-    mt_json_key(writer, key);
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, key);
     for (size_t i = 0; i < n; i++)
         write_token(writer, &tokens[i]);
     mt_json_end_array(writer);
 }
 
-static void write_true(struct mt_json_writer *writer, const char *key)
-{
-    mt_json_key(writer, key);
-    mt_json_bool(writer, true);
-}
-
 static void write_model(struct mt_json_writer *writer, const struct mt_inspection_model *model)
 {
-    mt_json_key(writer, "model");
-    mt_json_begin_object(writer);
-    write_string(writer, "id", model->id);
-    write_integer(writer, "layers_enc", model->n_encoder_layers);
-    write_integer(writer, "layers_dec", model->n_decoder_layers);
-    write_integer(writer, "heads_enc", model->n_encoder_heads);
-    write_integer(writer, "heads", model->n_decoder_heads);
-    write_integer(writer, "d_model", model->d_model);
+    mt_json_member_object(writer, "model");
+    mt_json_member(writer, "id", model->id);
+    mt_json_member_count(writer, "layers_enc", model->n_encoder_layers);
+    mt_json_member_count(writer, "layers_dec", model->n_decoder_layers);
+    mt_json_member_count(writer, "heads_enc", model->n_encoder_heads);
+    mt_json_member_count(writer, "heads", model->n_decoder_heads);
+    mt_json_member_count(writer, "d_model", model->d_model);
     if (model->has_cell)
-        write_string(writer, "no_decoder_attention", MT_NO_DECODER_ATTENTION);
+        mt_json_member(writer, "no_decoder_attention", MT_NO_DECODER_ATTENTION);
     if (model->normalizes_before)
-        write_true(writer, "normalize_before");
+        mt_json_member_bool(writer, "normalize_before", true);
     if (model->normalizes_embedding)
-        write_true(writer, "normalize_embedding");
+        mt_json_member_bool(writer, "normalize_embedding", true);
     mt_json_end_object(writer);
 }
 
@@ -170,15 +141,13 @@ static void write_selection(struct mt_json_writer *writer, struct mt_inspection 
     if (!inspection->n_sentences || !inspection->options.kinds)
         return;
     size_t n = mt_inspection_tensors(inspection, 0, tensors);
-    mt_json_key(writer, "tensors");
-    mt_json_begin_object(writer);
+    mt_json_member_object(writer, "tensors");
     for (size_t i = 0; i < n && tensors[i].quantity == MT_QUANTITY_WEIGHTS; i++) {
         const struct mt_selection *selection = &tensors[i].selection;
-        mt_json_key(writer, tensors[i].name);
-        mt_json_begin_object(writer);
+        mt_json_member_object(writer, tensors[i].name);
         write_indices(writer, "layers", selection->layers, selection->n_layers);
         write_indices(writer, "heads", selection->heads, selection->n_heads);
-        write_string(writer, "reduce", reduced[inspection->options.reduce]);
+        mt_json_member(writer, "reduce", reduced[inspection->options.reduce]);
         mt_json_end_object(writer);
     }
     mt_json_end_object(writer);
@@ -189,8 +158,7 @@ static void write_switches(struct mt_json_writer *writer, const struct mt_inspec
     const struct mt_inspection_options *options = &inspection->options;
     if (!options->n_switched_off)
         return;
-    mt_json_key(writer, "switched_off");
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, "switched_off");
     for (size_t i = 0; i < options->n_switched_off; i++) {
         char name[MT_SWITCH_NAME_BYTES];
         mt_switch_name(&options->switched_off[i], name);
@@ -205,18 +173,14 @@ static void write_head(struct json_stream *stream)
     struct mt_inspection *inspection = stream->at.inspection;
     mt_json_begin_object(writer);
     write_model(writer, &inspection->model);
-    write_string(writer, "source", inspection->model.source_lang);
-    write_string(writer, "target", inspection->model.target_lang);
-    mt_json_key(writer, "source_text");
-    mt_json_string(writer, inspection->source_text, inspection->source_length);
-    mt_json_key(writer, "target_text");
-    mt_json_string(writer, inspection->target_text, inspection->target_length);
-    mt_json_key(writer, "forced");
-    mt_json_bool(writer, inspection->is_forced);
+    mt_json_member(writer, "source", inspection->model.source_lang);
+    mt_json_member(writer, "target", inspection->model.target_lang);
+    mt_json_member_bytes(writer, "source_text", inspection->source_text, inspection->source_length);
+    mt_json_member_bytes(writer, "target_text", inspection->target_text, inspection->target_length);
+    mt_json_member_bool(writer, "forced", inspection->is_forced);
     write_switches(writer, inspection);
     write_selection(writer, inspection);
-    mt_json_key(writer, "sentences");
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, "sentences");
 }
 
 static void write_sentence_head(struct json_stream *stream,
@@ -227,12 +191,9 @@ static void write_sentence_head(struct json_stream *stream,
     mt_json_begin_object(writer);
     write_span(writer, "source", inspection->source_text, &sentence->source);
     write_span(writer, "target", inspection->target_text, &sentence->target);
-    mt_json_key(writer, "score");
-    mt_json_number(writer, (double)sentence->score, 6);
-    mt_json_key(writer, "truncated");
-    mt_json_bool(writer, !sentence->has_eos);
-    mt_json_key(writer, "cut");
-    mt_json_bool(writer, sentence->was_cut);
+    mt_json_member_number(writer, "score", (double)sentence->score, 6);
+    mt_json_member_bool(writer, "truncated", !sentence->has_eos);
+    mt_json_member_bool(writer, "cut", sentence->was_cut);
     write_tokens(writer, "source_tokens", sentence->source_tokens, sentence->n_source);
     write_tokens(writer, "decoder_input_tokens", sentence->input_tokens, sentence->n_steps);
     write_tokens(writer, "output_tokens", sentence->output_tokens, sentence->n_steps);
@@ -246,14 +207,12 @@ static void write_alignment_head(struct json_stream *stream)
     const struct mt_inspection *inspection = stream->at.inspection;
     const struct mt_alignment_choice *choice = &inspection->options.alignment;
     const struct mt_selection *selection = &inspection->alignment_selection;
-    mt_json_key(writer, "alignment");
-    mt_json_begin_object(writer);
+    mt_json_member_object(writer, "alignment");
     write_indices(writer, "layers", selection->layers, selection->n_layers);
     write_indices(writer, "heads", selection->heads, selection->n_heads);
-    write_string(writer, "mode", choice->mode == MT_ALIGNMENT_MEAN ? "mean" : "max");
-    write_string(writer, "shift", choice->shift == MT_SHIFT_OUTPUT ? "output" : "input");
-    mt_json_key(writer, "matrix");
-    mt_json_begin_array(writer);
+    mt_json_member(writer, "mode", choice->mode == MT_ALIGNMENT_MEAN ? "mean" : "max");
+    mt_json_member(writer, "shift", choice->shift == MT_SHIFT_OUTPUT ? "output" : "input");
+    mt_json_member_array(writer, "matrix");
 }
 
 static void write_alignment_row(struct json_stream *stream,
@@ -274,8 +233,7 @@ static void write_links(struct json_stream *stream, const struct mt_inspected_se
         mt_text_appendf(&hard, "%s%zu-%zu", i ? " " : "", sentence->links[i].source,
                         sentence->links[i].target);
     mt_json_end_array(&stream->writer);
-    mt_json_key(&stream->writer, "hard");
-    mt_json_string(&stream->writer, hard.length ? hard.bytes : "", hard.length);
+    mt_json_member_bytes(&stream->writer, "hard", hard.length ? hard.bytes : "", hard.length);
     mt_json_end_object(&stream->writer);
     if (hard.status)
         stream->writer.out->status = hard.status;
@@ -285,15 +243,12 @@ static void write_links(struct json_stream *stream, const struct mt_inspected_se
 static void write_candidates(struct mt_json_writer *writer,
                              const struct mt_inspected_candidate *candidates, size_t n)
 {
-    mt_json_key(writer, "top");
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, "top");
     for (size_t i = 0; i < n; i++) {
         mt_json_begin_object(writer);
-        write_string(writer, "piece", candidates[i].piece);
-        mt_json_key(writer, "id");
-        mt_json_integer(writer, candidates[i].id);
-        mt_json_key(writer, "logprob");
-        mt_json_number(writer, (double)candidates[i].logprob, 6);
+        mt_json_member(writer, "piece", candidates[i].piece);
+        mt_json_member_integer(writer, "id", candidates[i].id);
+        mt_json_member_number(writer, "logprob", (double)candidates[i].logprob, 6);
         mt_json_end_object(writer);
     }
     mt_json_end_array(writer);
@@ -311,10 +266,8 @@ static void write_top_step(struct json_stream *stream, const struct mt_inspected
     size_t n_top = stream->at.inspection->options.n_top;
     size_t step = sentence->chosen_steps ? sentence->chosen_steps[stream->step] : stream->step;
     mt_json_begin_object(writer);
-    if (sentence->entropy) {
-        mt_json_key(writer, "entropy");
-        mt_json_number(writer, (double)sentence->entropy[step], 6);
-    }
+    if (sentence->entropy)
+        mt_json_member_number(writer, "entropy", (double)sentence->entropy[step], 6);
     write_candidates(writer, sentence->top + step * n_top, n_top);
     mt_json_end_object(writer);
 }
@@ -332,9 +285,8 @@ static void write_lens_step(struct json_stream *stream,
             &sentence->opinions[stream->step * n_layers + l];
         mt_json_begin_object(writer);
         write_candidates(writer, opinion->top, inspection->options.n_lens);
-        write_integer(writer, "rank", opinion->is.rank);
-        mt_json_key(writer, "logprob");
-        mt_json_number(writer, (double)opinion->is.logprob, 6);
+        mt_json_member_count(writer, "rank", opinion->is.rank);
+        mt_json_member_number(writer, "logprob", (double)opinion->is.logprob, 6);
         mt_json_end_object(writer);
     }
     mt_json_end_array(writer);
@@ -351,20 +303,14 @@ static void write_search_step(struct mt_json_writer *writer, const struct mt_ins
     for (size_t i = 0; i < step->n; i++) {
         const struct mt_search_candidate *is = &step->continuations[i].is;
         mt_json_begin_object(writer);
-        mt_json_key(writer, "beam");
-        mt_json_integer(writer, is->beam);
-        write_string(writer, "piece", step->continuations[i].piece);
-        mt_json_key(writer, "id");
-        mt_json_integer(writer, is->token);
-        mt_json_key(writer, "logprob");
-        mt_json_number(writer, (double)is->logprob, 6);
-        mt_json_key(writer, "sum");
-        mt_json_number(writer, (double)is->sum, 6);
-        write_string(writer, "fate", fates[is->fate]);
-        if (is->fate == MT_SEARCH_KEPT) {
-            mt_json_key(writer, "next");
-            mt_json_integer(writer, is->next);
-        }
+        mt_json_member_integer(writer, "beam", is->beam);
+        mt_json_member(writer, "piece", step->continuations[i].piece);
+        mt_json_member_integer(writer, "id", is->token);
+        mt_json_member_number(writer, "logprob", (double)is->logprob, 6);
+        mt_json_member_number(writer, "sum", (double)is->sum, 6);
+        mt_json_member(writer, "fate", fates[is->fate]);
+        if (is->fate == MT_SEARCH_KEPT)
+            mt_json_member_integer(writer, "next", is->next);
         mt_json_end_object(writer);
     }
     mt_json_end_array(writer);
@@ -373,13 +319,11 @@ static void write_search_step(struct mt_json_writer *writer, const struct mt_ins
 static void write_alternatives(struct mt_json_writer *writer,
                                const struct mt_inspected_sentence *sentence)
 {
-    mt_json_key(writer, "alternatives");
-    mt_json_begin_array(writer);
+    mt_json_member_array(writer, "alternatives");
     for (size_t i = 0; i < sentence->n_alternatives; i++) {
         mt_json_begin_object(writer);
-        write_string(writer, "text", sentence->alternatives[i].text);
-        mt_json_key(writer, "score");
-        mt_json_number(writer, (double)sentence->alternatives[i].score, 6);
+        mt_json_member(writer, "text", sentence->alternatives[i].text);
+        mt_json_member_number(writer, "score", (double)sentence->alternatives[i].score, 6);
         mt_json_end_object(writer);
     }
     mt_json_end_array(writer);
@@ -415,8 +359,7 @@ static enum stage behind_lens(struct json_stream *stream,
     if (!sentence->search)
         return behind_search(stream);
     stream->step = 0;
-    mt_json_key(&stream->writer, "search");
-    mt_json_begin_array(&stream->writer);
+    mt_json_member_array(&stream->writer, "search");
     return SEARCH;
 }
 
@@ -426,8 +369,7 @@ static enum stage behind_top(struct json_stream *stream,
     if (!sentence->opinions || !n_written_steps(sentence))
         return behind_lens(stream, sentence);
     stream->step = 0;
-    mt_json_key(&stream->writer, "logit_lens");
-    mt_json_begin_array(&stream->writer);
+    mt_json_member_array(&stream->writer, "logit_lens");
     return LENS;
 }
 
@@ -459,8 +401,7 @@ static enum stage links_stage(struct json_stream *stream,
     stream->step = 0;
     if (!sentence->top || !n_written_steps(sentence))
         return behind_top(stream, sentence);
-    mt_json_key(&stream->writer, "next_tokens");
-    mt_json_begin_array(&stream->writer);
+    mt_json_member_array(&stream->writer, "next_tokens");
     return TOP;
 }
 
@@ -487,10 +428,8 @@ static void begin_tensor(struct mt_json_writer *writer, const struct mt_attentio
         mt_json_key(writer, tensor->name);
         return;
     }
-    if (!before || before->quantity != tensor->quantity) {
-        mt_json_key(writer, mt_quantity_name(tensor->quantity));
-        mt_json_begin_object(writer);
-    }
+    if (!before || before->quantity != tensor->quantity)
+        mt_json_member_object(writer, mt_quantity_name(tensor->quantity));
     mt_json_key(writer, mt_trace_kind_name(tensor->kind));
 }
 

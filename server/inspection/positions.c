@@ -61,16 +61,11 @@ static void write_head(struct positions *positions)
 {
     struct mt_json_writer *writer = &positions->writer;
     mt_json_begin_object(writer);
-    mt_json_key(writer, "model");
-    mt_json_string_z(writer, positions->model_id);
-    mt_json_key(writer, "layout");
-    mt_json_string_z(writer, layout_name(positions->request.scheme.layout));
-    mt_json_key(writer, "n");
-    mt_json_integer(writer, (int64_t)positions->request.n_rows);
-    mt_json_key(writer, "d_model");
-    mt_json_integer(writer, (int64_t)positions->request.d_model);
-    mt_json_key(writer, "matrix");
-    mt_json_begin_array(writer);
+    mt_json_member(writer, "model", positions->model_id);
+    mt_json_member(writer, "layout", layout_name(positions->request.scheme.layout));
+    mt_json_member_count(writer, "n", positions->request.n_rows);
+    mt_json_member_count(writer, "d_model", positions->request.d_model);
+    mt_json_member_array(writer, "matrix");
 }
 
 static bool json_next(void *state, struct mt_text *out)

@@ -55,16 +55,11 @@ static enum mt_status write_note(const struct mt_part *part, const char *sha256,
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &text);
     mt_json_begin_object(&writer);
-    mt_json_key(&writer, "url");
-    mt_json_string_z(&writer, part->file->url);
-    mt_json_key(&writer, "etag");
-    mt_json_string_z(&writer, part->etag);
-    mt_json_key(&writer, "digest");
-    mt_json_string_z(&writer, or_empty(part->file->digest));
-    mt_json_key(&writer, "size");
-    mt_json_integer(&writer, part->size);
-    mt_json_key(&writer, "sha256");
-    mt_json_string_z(&writer, sha256);
+    mt_json_member(&writer, "url", part->file->url);
+    mt_json_member(&writer, "etag", part->etag);
+    mt_json_member(&writer, "digest", or_empty(part->file->digest));
+    mt_json_member_integer(&writer, "size", part->size);
+    mt_json_member(&writer, "sha256", sha256);
     mt_json_end_object(&writer);
     enum mt_status status = mt_text_check(&text, part->note_path, err);
     if (!status)

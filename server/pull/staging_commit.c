@@ -48,12 +48,6 @@ static enum mt_status unpack(const struct mt_staging *staging, struct mt_staged 
     return status;
 }
 
-static void put_string(struct mt_json_writer *writer, const char *key, const char *value)
-{
-    mt_json_key(writer, key);
-    mt_json_string_z(writer, value);
-}
-
 static enum mt_status write_record(const struct mt_staging *staging, const char *path,
                                    struct mt_error *err)
 {
@@ -66,18 +60,16 @@ static enum mt_status write_record(const struct mt_staging *staging, const char 
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &text);
     mt_json_begin_object(&writer);
-    put_string(&writer, "from", staging->from);
-    put_string(&writer, "licence", staging->licence);
-    put_string(&writer, "pulled", pulled);
-    mt_json_key(&writer, "files");
-    mt_json_begin_array(&writer);
+    mt_json_member(&writer, "from", staging->from);
+    mt_json_member(&writer, "licence", staging->licence);
+    mt_json_member(&writer, "pulled", pulled);
+    mt_json_member_array(&writer, "files");
     for (size_t i = 0; i < staging->n; i++) {
         const struct mt_staged *staged = &staging->files[i];
         mt_json_begin_object(&writer);
-        put_string(&writer, "name", staged->name);
-        mt_json_key(&writer, "size");
-        mt_json_integer(&writer, staged->size);
-        put_string(&writer, "sha256", staged->sha256);
+        mt_json_member(&writer, "name", staged->name);
+        mt_json_member_integer(&writer, "size", staged->size);
+        mt_json_member(&writer, "sha256", staged->sha256);
         mt_json_end_object(&writer);
     }
     mt_json_end_array(&writer);

@@ -101,14 +101,7 @@ static void print_errors(const struct load_result *r)
 
 static void write_number(struct mt_json_writer *writer, const char *key, double value)
 {
-    mt_json_key(writer, key);
-    mt_json_number(writer, value < 0 ? NAN : value, DIGITS);
-}
-
-static void write_count(struct mt_json_writer *writer, const char *key, size_t value)
-{
-    mt_json_key(writer, key);
-    mt_json_integer(writer, (int64_t)value);
+    mt_json_member_number(writer, key, value < 0 ? NAN : value, DIGITS);
 }
 
 static void write_latency(struct mt_json_writer *writer, const struct load_result *r)
@@ -117,8 +110,7 @@ static void write_latency(struct mt_json_writer *writer, const struct load_resul
         const char *key;
         double share;
     } rows[] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1}};
-    mt_json_key(writer, "latency_ms");
-    mt_json_begin_object(writer);
+    mt_json_member_object(writer, "latency_ms");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         write_number(writer, rows[i].key, load_percentile_ms(r, rows[i].share));
     mt_json_end_object(writer);
@@ -126,26 +118,25 @@ static void write_latency(struct mt_json_writer *writer, const struct load_resul
 
 static void write_errors(struct mt_json_writer *writer, const struct load_result *r)
 {
-    mt_json_key(writer, "errors");
-    mt_json_begin_object(writer);
+    mt_json_member_object(writer, "errors");
     for (int i = 0; i <= LOAD_MAX_STATUS; i++) {
         char key[16];
         snprintf(key, sizeof key, "%d", i);
         if (r->n_by_status[i] > 0)
-            write_count(writer, key, r->n_by_status[i]);
+            mt_json_member_count(writer, key, r->n_by_status[i]);
     }
     for (int i = 0; i < LOAD_N_FAILURES; i++)
         if (r->n_by_failure[i] > 0)
-            write_count(writer, load_failure_name((enum load_failure)i), r->n_by_failure[i]);
+            mt_json_member_count(writer, load_failure_name((enum load_failure)i),
+                                 r->n_by_failure[i]);
     mt_json_end_object(writer);
 }
 
 static void write_refusals(struct mt_json_writer *writer, const struct load_result *r)
 {
-    mt_json_key(writer, "refusals");
-    mt_json_begin_object(writer);
-    write_count(writer, "count", r->refusals->n);
-    write_count(writer, "without_retry_after", r->n_without_retry_after);
+    mt_json_member_object(writer, "refusals");
+    mt_json_member_count(writer, "count", r->refusals->n);
+    mt_json_member_count(writer, "without_retry_after", r->n_without_retry_after);
     write_number(writer, "p50_ms", load_delays_percentile_ms(r->refusals, 0.5));
     write_number(writer, "p99_ms", load_delays_percentile_ms(r->refusals, 0.99));
     write_number(writer, "max_ms", load_delays_percentile_ms(r->refusals, 1));
@@ -157,24 +148,21 @@ static void write_refusals(struct mt_json_writer *writer, const struct load_resu
 static void write_run(struct mt_json_writer *writer, const struct load_result *r)
 {
     mt_json_begin_object(writer);
-    mt_json_key(writer, "loop");
-    mt_json_string_z(writer, r->run.rate > 0 ? "open" : "closed");
-    write_count(writer, "clients", r->run.n_clients);
+    mt_json_member(writer, "loop", r->run.rate > 0 ? "open" : "closed");
+    mt_json_member_count(writer, "clients", r->run.n_clients);
     if (r->run.rate > 0)
         write_number(writer, "rate", r->run.rate);
     write_number(writer, "seconds", r->seconds);
-    write_count(writer, "answered", r->n_answered);
-    write_count(writer, "target_tokens", r->n_target_tokens);
+    mt_json_member_count(writer, "answered", r->n_answered);
+    mt_json_member_count(writer, "target_tokens", r->n_target_tokens);
     write_number(writer, "requests_per_second", per_second(r->n_answered, r));
     write_number(writer, "target_tokens_per_second", per_second(r->n_target_tokens, r));
-    write_count(writer, "latencies", r->n_latencies);
+    mt_json_member_count(writer, "latencies", r->n_latencies);
     write_latency(writer, r);
     write_errors(writer, r);
     write_refusals(writer, r);
-    if (r->n_errors > 0) {
-        mt_json_key(writer, "first_error");
-        mt_json_string_z(writer, r->first_error);
-    }
+    if (r->n_errors > 0)
+        mt_json_member(writer, "first_error", r->first_error);
     write_number(writer, "daemon_cpu_seconds", r->daemon_seconds);
     write_number(writer, "daemon_cpu_seconds_per_1000_tokens", daemon_seconds_per_1000_tokens(r));
     write_number(writer, "daemon_anonymous_mib_before", mib(r->daemon_anonymous_bytes_before));
@@ -235,8 +223,7 @@ static enum mt_status report(const struct load_options *options,
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, &json);
     mt_json_begin_object(&writer);
-    mt_json_key(&writer, "runs");
-    mt_json_begin_array(&writer);
+    mt_json_member_array(&writer, "runs");
     if (!options->as_json)
         print_heading();
     enum mt_status status = run_all(options, requests, &writer, n_errors, err);

@@ -306,8 +306,7 @@ static void write_count(struct mt_json_writer *writer, const char *key, size_t v
 {
     if (value == 0)
         return;
-    mt_json_key(writer, key);
-    mt_json_integer(writer, (int64_t)value);
+    mt_json_member_count(writer, key, value);
 }
 
 static void write_body(const struct load_options *o, const char *line, size_t length,
@@ -316,21 +315,15 @@ static void write_body(const struct load_options *o, const char *line, size_t le
     struct mt_json_writer writer;
     mt_json_writer_init(&writer, out);
     mt_json_begin_object(&writer);
-    mt_json_key(&writer, "q");
-    mt_json_string(&writer, line, length);
-    mt_json_key(&writer, "source");
-    mt_json_string_z(&writer, o->source);
-    mt_json_key(&writer, "target");
-    mt_json_string_z(&writer, o->target);
-    if (o->split_sentences) {
-        mt_json_key(&writer, "split_sentences");
-        mt_json_string_z(&writer, o->split_sentences);
-    }
+    mt_json_member_bytes(&writer, "q", line, length);
+    mt_json_member(&writer, "source", o->source);
+    mt_json_member(&writer, "target", o->target);
+    if (o->split_sentences)
+        mt_json_member(&writer, "split_sentences", o->split_sentences);
     write_count(&writer, "beam_size", o->beam_size);
     write_count(&writer, "min_decoding_length", o->min_decoding_length);
     write_count(&writer, "max_decoding_length", o->max_decoding_length);
-    mt_json_key(&writer, "return_usage");
-    mt_json_bool(&writer, true);
+    mt_json_member_bool(&writer, "return_usage", true);
     mt_json_end_object(&writer);
 }
 

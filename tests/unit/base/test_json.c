@@ -356,6 +356,28 @@ static const struct {
     {"\xED\xA0\x80", 3, "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\""},
 };
 
+START_TEST(members_have_key_and_value)
+{
+    struct mt_text text;
+    struct mt_json_writer writer;
+    begin_writing(&writer, &text);
+    mt_json_begin_object(&writer);
+    mt_json_member(&writer, "s", "x");
+    mt_json_member_bytes(&writer, "b", "xyz", 2);
+    mt_json_member_bool(&writer, "t", true);
+    mt_json_member_integer(&writer, "i", -7);
+    mt_json_member_count(&writer, "c", 7);
+    mt_json_member_number(&writer, "n", 0.25, 6);
+    mt_json_member_array(&writer, "a");
+    mt_json_end_array(&writer);
+    mt_json_member_object(&writer, "o");
+    mt_json_end_object(&writer);
+    mt_json_end_object(&writer);
+    assert_written(&text, "{\"s\":\"x\",\"b\":\"xy\",\"t\":true,\"i\":-7,\"c\":7,\"n\":0.25,"
+                          "\"a\":[],\"o\":{}}");
+}
+END_TEST
+
 START_TEST(what_is_json_already_goes_out_as_it_is)
 {
     struct mt_text text;
@@ -591,6 +613,7 @@ static TCase *writer_cases(void)
 {
     TCase *tcase = tcase_create("writer");
     tcase_add_test(tcase, writer_nests_and_separates);
+    tcase_add_test(tcase, members_have_key_and_value);
     tcase_add_test(tcase, what_is_json_already_goes_out_as_it_is);
     tcase_add_loop_test(tcase, strings_are_escaped_and_always_valid, 0,
                         sizeof strings / sizeof *strings);
