@@ -26,6 +26,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct mt_json_writer;
+
 /* What may be asked for ------------------------------------------------------------------------ */
 
 /* Layers or heads by number, from 0; -1 is the last one, -2 the one before. n 0: all. */
@@ -180,6 +182,11 @@ struct mt_offsets {
     size_t begin_char, end_char;
     size_t begin_utf16, end_utf16;
 };
+/* Writes them as members of an object: "begin", "end", ... */
+void mt_offsets_write(struct mt_json_writer *writer, const struct mt_offsets *at);
+/* Writes a member {"text", "begin", "end", ...}: a piece of a text and its position. */
+void mt_span_write(struct mt_json_writer *writer, const char *key, const char *text,
+                   const struct mt_offsets *at);
 
 struct mt_inspected_token {
     const char *piece; /* raw: U+2581 for a blank */

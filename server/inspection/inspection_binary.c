@@ -6,7 +6,6 @@
 
 #include <endian.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A tensor of a safetensors file, before or behind the attention itself. */
@@ -32,21 +31,8 @@ struct binary_stream {
 static void binary_destroy(void *state)
 {
     struct binary_stream *stream = state;
-    mt_inspection_destroy(stream->at.inspection);
     mt_text_finish(&stream->header);
-    free(stream);
-}
-
-static enum mt_status binary_create(const struct mt_inspection_cursor *cursor,
-                                    struct binary_stream **out, struct mt_error *err)
-{
-    *out = calloc(1, sizeof **out);
-    if (!*out) {
-        mt_inspection_destroy(cursor->inspection);
-        return mt_fail_memory(err, sizeof **out, "a reply");
-    }
-    (*out)->at = *cursor;
-    return MT_OK;
+    mt_inspection_state_destroy(stream);
 }
 
 static void append_ids(struct mt_text *out, const struct mt_inspected_token *tokens, size_t n)
@@ -276,12 +262,11 @@ static bool safetensors_next(void *state, struct mt_text *out)
 enum mt_status mt_inspection_safetensors_stream(const struct mt_inspection_cursor *cursor,
                                                 struct mt_stream **out, struct mt_error *err)
 {
-    struct binary_stream *stream;
-    enum mt_status status = binary_create(cursor, &stream, err);
-    if (status)
-        return status;
+    struct binary_stream *stream = mt_inspection_state_create(cursor, sizeof *stream, err);
+    if (!stream)
+        return MT_MEMORY;
     uint64_t n_data = write_safetensors_header(&stream->header, &stream->at);
-    status = mt_text_check(&stream->header, "a safetensors header", err);
+    enum mt_status status = mt_text_check(&stream->header, "a safetensors header", err);
     if (status) {
         binary_destroy(stream);
         return status;
@@ -310,12 +295,11 @@ static bool npy_next(void *state, struct mt_text *out)
 enum mt_status mt_inspection_npy_stream(const struct mt_inspection_cursor *cursor,
                                         struct mt_stream **out, struct mt_error *err)
 {
-    struct binary_stream *stream;
-    enum mt_status status = binary_create(cursor, &stream, err);
-    if (status)
-        return status;
+    struct binary_stream *stream = mt_inspection_state_create(cursor, sizeof *stream, err);
+    if (!stream)
+        return MT_MEMORY;
     const struct mt_attention_tensor *array;
-    status = mt_inspection_only_tensor(&stream->at, "npy", &array, err);
+    enum mt_status status = mt_inspection_only_tensor(&stream->at, "npy", &array, err);
     if (status) {
         binary_destroy(stream);
         return status;

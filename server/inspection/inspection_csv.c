@@ -14,7 +14,6 @@
 #include "server/inspection/inspection_formats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct csv_stream {
@@ -142,27 +141,16 @@ static bool csv_next(void *state, struct mt_text *out)
     return true;
 }
 
-static void csv_destroy(void *state)
-{
-    struct csv_stream *stream = state;
-    mt_inspection_destroy(stream->at.inspection);
-    free(stream);
-}
-
 enum mt_status mt_inspection_csv_stream(const struct mt_inspection_cursor *cursor,
                                         struct mt_stream **out, struct mt_error *err)
 {
-    struct csv_stream *stream = calloc(1, sizeof *stream);
-    if (!stream) {
-        mt_inspection_destroy(cursor->inspection);
-        return mt_fail_memory(err, sizeof *stream, "a reply");
-    }
-    stream->at = *cursor;
+    struct csv_stream *stream = mt_inspection_state_create(cursor, sizeof *stream, err);
+    if (!stream)
+        return MT_MEMORY;
     enum mt_status status = mt_inspection_only_tensor(&stream->at, "csv", &stream->tensor, err);
     if (status) {
-        csv_destroy(stream);
+        mt_inspection_state_destroy(stream);
         return status;
     }
-    struct mt_stream_source source = {.next = csv_next, .destroy = csv_destroy, .state = stream};
-    return mt_stream_create(source, MT_STREAM_UNKNOWN, out, err);
+    return mt_inspection_state_stream(stream, csv_next, out, err);
 }

@@ -235,29 +235,35 @@ enum mt_status mt_inspection_only_tensor(struct mt_inspection_cursor *cursor, co
     return MT_OK;
 }
 
-/* Pharaoh and soft ----------------------------------------------------------------------------- */
-
-/* A stream whose state is a cursor alone. Takes the inspection over. */
-static enum mt_status cursor_stream(const struct mt_inspection_cursor *cursor,
-                                    bool (*next)(void *, struct mt_text *), void (*destroy)(void *),
-                                    struct mt_stream **out, struct mt_error *err)
+void *mt_inspection_state_create(const struct mt_inspection_cursor *cursor, size_t n_bytes,
+                                 struct mt_error *err)
 {
-    struct mt_inspection_cursor *state = malloc(sizeof *state);
+    struct mt_inspection_cursor *state = calloc(1, n_bytes);
     if (!state) {
         mt_inspection_destroy(cursor->inspection);
-        return mt_fail_memory(err, sizeof *state, "a reply");
+        (void)mt_fail_memory(err, n_bytes, "a reply");
+        return NULL;
     }
     *state = *cursor;
-    struct mt_stream_source source = {.next = next, .destroy = destroy, .state = state};
-    return mt_stream_create(source, MT_STREAM_UNKNOWN, out, err);
+    return state;
 }
 
-static void cursor_destroy(void *state)
+void mt_inspection_state_destroy(void *state)
 {
     struct mt_inspection_cursor *cursor = state;
     mt_inspection_destroy(cursor->inspection);
     free(cursor);
 }
+
+enum mt_status mt_inspection_state_stream(void *state, bool (*next)(void *, struct mt_text *),
+                                          struct mt_stream **out, struct mt_error *err)
+{
+    struct mt_stream_source source = {
+        .next = next, .destroy = mt_inspection_state_destroy, .state = state};
+    return mt_stream_create(source, MT_STREAM_UNKNOWN, out, err);
+}
+
+/* Pharaoh and soft ----------------------------------------------------------------------------- */
 
 static bool pharaoh_next(void *state, struct mt_text *out)
 {
@@ -275,7 +281,8 @@ static bool pharaoh_next(void *state, struct mt_text *out)
 enum mt_status mt_inspection_pharaoh_stream(const struct mt_inspection_cursor *cursor,
                                             struct mt_stream **out, struct mt_error *err)
 {
-    return cursor_stream(cursor, pharaoh_next, cursor_destroy, out, err);
+    void *state = mt_inspection_state_create(cursor, sizeof *cursor, err);
+    return state ? mt_inspection_state_stream(state, pharaoh_next, out, err) : MT_MEMORY;
 }
 
 /* Marian prints with C++'s default of 6 significant digits. */
@@ -308,7 +315,8 @@ static bool soft_next(void *state, struct mt_text *out)
 enum mt_status mt_inspection_soft_stream(const struct mt_inspection_cursor *cursor,
                                          struct mt_stream **out, struct mt_error *err)
 {
-    return cursor_stream(cursor, soft_next, cursor_destroy, out, err);
+    void *state = mt_inspection_state_create(cursor, sizeof *cursor, err);
+    return state ? mt_inspection_state_stream(state, soft_next, out, err) : MT_MEMORY;
 }
 
 /* bertviz -------------------------------------------------------------------------------------- */
@@ -332,15 +340,6 @@ static void write_pieces(struct mt_json_writer *writer, const char *key,
     mt_json_member_array(writer, key);
     for (size_t i = 0; i < n; i++)
         mt_json_string_z(writer, tokens[i].piece);
-    mt_json_end_array(writer);
-}
-
-static void write_numbers(struct mt_json_writer *writer, const char *key, const size_t *values,
-                          size_t n)
-{
-    mt_json_member_array(writer, key);
-    for (size_t i = 0; i < n; i++)
-        mt_json_integer(writer, (int64_t)values[i]);
     mt_json_end_array(writer);
 }
 
@@ -369,8 +368,8 @@ static void write_bertviz_tail(struct bertviz_stream *stream)
     mt_json_null(writer);
     mt_json_key(writer, "heads");
     mt_json_null(writer);
-    write_numbers(writer, "include_layers", selection->layers, selection->n_layers);
-    write_numbers(writer, "include_heads", selection->heads, selection->n_heads);
+    mt_json_indices(writer, "include_layers", selection->layers, selection->n_layers);
+    mt_json_indices(writer, "include_heads", selection->heads, selection->n_heads);
     mt_json_member_count(writer, "total_heads", stream->at.inspection->model.n_decoder_heads);
     mt_json_member(writer, "display_mode", "light");
     mt_json_end_object(writer);
@@ -414,24 +413,12 @@ static bool bertviz_next(void *state, struct mt_text *out)
     }
 }
 
-static void bertviz_destroy(void *state)
-{
-    struct bertviz_stream *stream = state;
-    mt_inspection_destroy(stream->at.inspection);
-    free(stream);
-}
-
 enum mt_status mt_inspection_bertviz_stream(const struct mt_inspection_cursor *cursor,
                                             struct mt_stream **out, struct mt_error *err)
 {
-    struct bertviz_stream *stream = calloc(1, sizeof *stream);
-    if (!stream) {
-        mt_inspection_destroy(cursor->inspection);
-        return mt_fail_memory(err, sizeof *stream, "a bertviz reply");
-    }
-    stream->at = *cursor;
+    struct bertviz_stream *stream = mt_inspection_state_create(cursor, sizeof *stream, err);
+    if (!stream)
+        return MT_MEMORY;
     mt_json_writer_init(&stream->writer, NULL);
-    struct mt_stream_source source = {
-        .next = bertviz_next, .destroy = bertviz_destroy, .state = stream};
-    return mt_stream_create(source, MT_STREAM_UNKNOWN, out, err);
+    return mt_inspection_state_stream(stream, bertviz_next, out, err);
 }

@@ -96,9 +96,25 @@ MT_MUST_CHECK enum mt_status mt_inspection_only_tensor(struct mt_inspection_curs
                                                        const struct mt_attention_tensor **out,
                                                        struct mt_error *err);
 
+/* The state of a stream: n_bytes that begin with a copy of the cursor and are zero otherwise. Takes
+ * the inspection over, even where it fails, which is MT_MEMORY: NULL. */
+void *mt_inspection_state_create(const struct mt_inspection_cursor *cursor, size_t n_bytes,
+                                 struct mt_error *err);
+void mt_inspection_state_destroy(void *state);
+
+/* Makes a stream of unknown length of such a state. */
+MT_MUST_CHECK enum mt_status mt_inspection_state_stream(void *state,
+                                                        bool (*next)(void *, struct mt_text *),
+                                                        struct mt_stream **out,
+                                                        struct mt_error *err);
+
 /* One row of a nested array, with the brackets that open before it and close behind it. */
 void mt_json_tensor_row(struct mt_json_writer *writer, const struct mt_attention_tensor *tensor,
                         size_t matrix, size_t row, int decimals);
+
+/* Writes a member that is an array of numbers. */
+void mt_json_indices(struct mt_json_writer *writer, const char *key, const size_t *values,
+                     size_t n);
 
 /* The streams that mt_inspection_render reads. Each owns the cursor's inspection from its creation
  * on, even where that fails. */

@@ -15,7 +15,6 @@
 #include "server/inspection/inspection_formats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Base64 without line breaks. Bytes arrive in any number; up to two wait for a third. */
@@ -276,24 +275,12 @@ static bool inseq_next(void *state, struct mt_text *out)
     return true;
 }
 
-static void inseq_destroy(void *state)
-{
-    struct inseq_stream *stream = state;
-    mt_inspection_destroy(stream->at.inspection);
-    free(stream);
-}
-
 enum mt_status mt_inspection_inseq_stream(const struct mt_inspection_cursor *cursor,
                                           struct mt_stream **out, struct mt_error *err)
 {
-    struct inseq_stream *stream = calloc(1, sizeof *stream);
-    if (!stream) {
-        mt_inspection_destroy(cursor->inspection);
-        return mt_fail_memory(err, sizeof *stream, "an inseq reply");
-    }
-    stream->at = *cursor;
+    struct inseq_stream *stream = mt_inspection_state_create(cursor, sizeof *stream, err);
+    if (!stream)
+        return MT_MEMORY;
     mt_json_writer_init(&stream->writer, NULL);
-    struct mt_stream_source source = {
-        .next = inseq_next, .destroy = inseq_destroy, .state = stream};
-    return mt_stream_create(source, MT_STREAM_UNKNOWN, out, err);
+    return mt_inspection_state_stream(stream, inseq_next, out, err);
 }

@@ -3,7 +3,6 @@
 #include "server/inspection/switch_names.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Brackets nest as the axes do: the bracket of axis a opens before the first row of every block of
  * block(a) matrices, and closes behind the last. */
@@ -58,8 +57,7 @@ struct json_stream {
     size_t step; /* of alignment, top and search */
 };
 
-static void write_indices(struct mt_json_writer *writer, const char *key, const size_t *values,
-                          size_t n)
+void mt_json_indices(struct mt_json_writer *writer, const char *key, const size_t *values, size_t n)
 {
     mt_json_member_array(writer, key);
     for (size_t i = 0; i < n; i++)
@@ -67,7 +65,7 @@ static void write_indices(struct mt_json_writer *writer, const char *key, const 
     mt_json_end_array(writer);
 }
 
-static void write_offsets(struct mt_json_writer *writer, const struct mt_offsets *at)
+void mt_offsets_write(struct mt_json_writer *writer, const struct mt_offsets *at)
 {
     mt_json_member_count(writer, "begin", at->begin);
     mt_json_member_count(writer, "end", at->end);
@@ -77,12 +75,12 @@ static void write_offsets(struct mt_json_writer *writer, const struct mt_offsets
     mt_json_member_count(writer, "end_utf16", at->end_utf16);
 }
 
-static void write_span(struct mt_json_writer *writer, const char *key, const char *text,
-                       const struct mt_offsets *at)
+void mt_span_write(struct mt_json_writer *writer, const char *key, const char *text,
+                   const struct mt_offsets *at)
 {
     mt_json_member_object(writer, key);
     mt_json_member_bytes(writer, "text", text + at->begin, at->end - at->begin);
-    write_offsets(writer, at);
+    mt_offsets_write(writer, at);
     mt_json_end_object(writer);
 }
 
@@ -92,7 +90,7 @@ static void write_token(struct mt_json_writer *writer, const struct mt_inspected
     mt_json_member(writer, "piece", token->piece);
     mt_json_member_integer(writer, "id", token->id);
     if (token->has_place)
-        write_offsets(writer, &token->at);
+        mt_offsets_write(writer, &token->at);
     mt_json_member_bool(writer, "special", token->special);
     if (token->unknown)
         mt_json_member_bool(writer, "unknown", true);
@@ -145,8 +143,8 @@ static void write_selection(struct mt_json_writer *writer, struct mt_inspection 
     for (size_t i = 0; i < n && tensors[i].quantity == MT_QUANTITY_WEIGHTS; i++) {
         const struct mt_selection *selection = &tensors[i].selection;
         mt_json_member_object(writer, tensors[i].name);
-        write_indices(writer, "layers", selection->layers, selection->n_layers);
-        write_indices(writer, "heads", selection->heads, selection->n_heads);
+        mt_json_indices(writer, "layers", selection->layers, selection->n_layers);
+        mt_json_indices(writer, "heads", selection->heads, selection->n_heads);
         mt_json_member(writer, "reduce", reduced[inspection->options.reduce]);
         mt_json_end_object(writer);
     }
@@ -189,8 +187,8 @@ static void write_sentence_head(struct json_stream *stream,
     struct mt_json_writer *writer = &stream->writer;
     const struct mt_inspection *inspection = stream->at.inspection;
     mt_json_begin_object(writer);
-    write_span(writer, "source", inspection->source_text, &sentence->source);
-    write_span(writer, "target", inspection->target_text, &sentence->target);
+    mt_span_write(writer, "source", inspection->source_text, &sentence->source);
+    mt_span_write(writer, "target", inspection->target_text, &sentence->target);
     mt_json_member_number(writer, "score", (double)sentence->score, 6);
     mt_json_member_bool(writer, "truncated", !sentence->has_eos);
     mt_json_member_bool(writer, "cut", sentence->was_cut);
@@ -198,7 +196,7 @@ static void write_sentence_head(struct json_stream *stream,
     write_tokens(writer, "decoder_input_tokens", sentence->input_tokens, sentence->n_steps);
     write_tokens(writer, "output_tokens", sentence->output_tokens, sentence->n_steps);
     if (sentence->chosen_steps)
-        write_indices(writer, "steps", sentence->chosen_steps, sentence->n_chosen_steps);
+        mt_json_indices(writer, "steps", sentence->chosen_steps, sentence->n_chosen_steps);
 }
 
 static void write_alignment_head(struct json_stream *stream)
@@ -208,8 +206,8 @@ static void write_alignment_head(struct json_stream *stream)
     const struct mt_alignment_choice *choice = &inspection->options.alignment;
     const struct mt_selection *selection = &inspection->alignment_selection;
     mt_json_member_object(writer, "alignment");
-    write_indices(writer, "layers", selection->layers, selection->n_layers);
-    write_indices(writer, "heads", selection->heads, selection->n_heads);
+    mt_json_indices(writer, "layers", selection->layers, selection->n_layers);
+    mt_json_indices(writer, "heads", selection->heads, selection->n_heads);
     mt_json_member(writer, "mode", choice->mode == MT_ALIGNMENT_MEAN ? "mean" : "max");
     mt_json_member(writer, "shift", choice->shift == MT_SHIFT_OUTPUT ? "output" : "input");
     mt_json_member_array(writer, "matrix");
@@ -498,23 +496,12 @@ static bool json_next(void *state, struct mt_text *out)
     return true;
 }
 
-static void json_destroy(void *state)
-{
-    struct json_stream *stream = state;
-    mt_inspection_destroy(stream->at.inspection);
-    free(stream);
-}
-
 enum mt_status mt_inspection_json_stream(const struct mt_inspection_cursor *cursor,
                                          struct mt_stream **out, struct mt_error *err)
 {
-    struct json_stream *stream = calloc(1, sizeof *stream);
-    if (!stream) {
-        mt_inspection_destroy(cursor->inspection);
-        return mt_fail_memory(err, sizeof *stream, "a JSON reply");
-    }
-    stream->at = *cursor;
+    struct json_stream *stream = mt_inspection_state_create(cursor, sizeof *stream, err);
+    if (!stream)
+        return MT_MEMORY;
     mt_json_writer_init(&stream->writer, NULL);
-    struct mt_stream_source source = {.next = json_next, .destroy = json_destroy, .state = stream};
-    return mt_stream_create(source, MT_STREAM_UNKNOWN, out, err);
+    return mt_inspection_state_stream(stream, json_next, out, err);
 }

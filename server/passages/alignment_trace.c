@@ -55,20 +55,6 @@ enum mt_status mt_alignment_trace_reserve_sentence(void *context, size_t n_token
     return MT_OK;
 }
 
-void mt_span_write(struct mt_json_writer *writer, const char *key, const char *text,
-                   const struct mt_offsets *at)
-{
-    mt_json_member_object(writer, key);
-    mt_json_member_bytes(writer, "text", text + at->begin, at->end - at->begin);
-    mt_json_member_count(writer, "begin", at->begin);
-    mt_json_member_count(writer, "end", at->end);
-    mt_json_member_count(writer, "begin_char", at->begin_char);
-    mt_json_member_count(writer, "end_char", at->end_char);
-    mt_json_member_count(writer, "begin_utf16", at->begin_utf16);
-    mt_json_member_count(writer, "end_utf16", at->end_utf16);
-    mt_json_end_object(writer);
-}
-
 static void write_links(struct mt_json_writer *writer, const struct mt_inspection *inspection,
                         const struct mt_word_links *links)
 {

@@ -58,10 +58,6 @@ MT_MUST_CHECK enum mt_status mt_alignment_trace_find(const struct mt_alignment_t
                                                      struct mt_word_links *out,
                                                      struct mt_error *err);
 
-/* Writes a member {"text", "begin", "end", ...}: a piece of a text and its position. */
-void mt_span_write(struct mt_json_writer *writer, const char *key, const char *text,
-                   const struct mt_offsets *at);
-
 /* Gives the budget back. A zeroed trace is allowed. */
 void mt_alignment_trace_finish(struct mt_alignment_trace *trace);
 
