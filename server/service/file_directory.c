@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/size.h"
 #include "base/vector.h"
+#include "server/service/keys.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -428,15 +429,6 @@ enum mt_status mt_file_directory_write(struct mt_file_directory *directory, cons
     return status;
 }
 
-/* Takes as long for a name that is nearly right as for any other. */
-static bool is_same_name(const char *a, const char *b)
-{
-    unsigned difference = 0;
-    for (size_t i = 0; i < RANDOM_DIGITS; i++)
-        difference |= (unsigned)(a[i] ^ b[i]);
-    return difference == 0 && strcmp(a, b) == 0;
-}
-
 static bool find_file(const struct mt_file_directory *directory, const char *name,
                       struct entry *out)
 {
@@ -446,7 +438,7 @@ static bool find_file(const struct mt_file_directory *directory, const char *nam
         return false;
     for (const struct dirent *item; (item = readdir(stream));) {
         struct entry entry;
-        if (!parse(item->d_name, &entry) || !is_same_name(entry.disk_name + NAME, name))
+        if (!parse(item->d_name, &entry) || !mt_secret_equals(entry.disk_name + NAME, name))
             continue;
         *out = entry;
         is_found = entry.end_ms > mt_unix_ms();

@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "base/size.h"
 #include "server/service/file_directory.h"
+#include "server/service/keys.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -119,21 +120,12 @@ static void drop_expired(struct mt_file_store *store)
             at = &(*at)->next;
 }
 
-/* Takes as long for a name that is nearly right as for any other. */
-static bool is_same_name(const char *a, const char *b)
-{
-    unsigned difference = 0;
-    for (size_t i = 0; i < 2 * NAME_RANDOM_BYTES; i++)
-        difference |= (unsigned)(a[i] ^ b[i]);
-    return difference == 0 && strcmp(a, b) == 0;
-}
-
 /* Where the file of that name hangs; what hangs there is NULL where there is none. */
 static struct file **find(struct mt_file_store *store, const char *name)
 {
     struct file **at = &store->files;
     bool is_name = strlen(name) > 2 * NAME_RANDOM_BYTES && strlen(name) < MT_STORED_NAME_BYTES;
-    while (*at && !(is_name && is_same_name((*at)->name, name)))
+    while (*at && !(is_name && mt_secret_equals((*at)->name, name)))
         at = &(*at)->next;
     return at;
 }
