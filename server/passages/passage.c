@@ -89,8 +89,8 @@ static enum mt_status reserve_pairs(struct mt_sentence_pairs *pairs, size_t n, s
     return MT_ROOM(&pairs->items, &pairs->capacity, pairs->n + n, "sentences", err);
 }
 
-/* Makes of rendering->links those to the edited text. Links of rank 0 are copied, because they are
- * kept. */
+/* Maps the links to words of the edited text. Links of rank 0 belong to the part, so they are
+ * copied to rendering->links before. */
 static enum mt_status map_links(struct mt_placement_input *input, struct mt_rendering *rendering,
                                 struct mt_error *err)
 {

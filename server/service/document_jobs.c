@@ -13,9 +13,9 @@ struct mt_document_job {
     struct mt_document_job *next, *previous;
     char id[MT_DOCUMENT_ID_BYTES], key[MT_DOCUMENT_KEY_BYTES];
     enum mt_document_job_state state;
-    bool is_removed; /* while it was worked on: nobody finds it any more */
+    bool is_removed; /* it was removed while it was worked on, so it cannot be found any more */
     size_t n_chars, n_done, n_all;
-    int64_t start_ns; /* of the work */
+    int64_t start_ns; /* when the work began */
     int64_t end_ms;   /* when it is forgotten */
     struct mt_text failure, file_name, report;
 };
@@ -76,7 +76,7 @@ static void forget(struct mt_document_jobs *jobs, struct mt_document_job *job)
     free_job(job);
 }
 
-/* The newest stays, whatever it takes. */
+/* Forgets jobs that are too old or too many. The newest one stays in any case. */
 static void forget_old(struct mt_document_jobs *jobs)
 {
     int64_t now_ms = mt_now_ms();
@@ -183,7 +183,7 @@ bool mt_document_jobs_advance(struct mt_document_jobs *jobs, struct mt_document_
     return goes_on;
 }
 
-/* What cannot be kept is not said to be done. */
+/* Where there is no memory to keep the result, the job counts as failed. */
 static void keep(struct mt_document_job *job, const struct mt_document_job_end *end)
 {
     mt_text_append_string(&job->report, end->report);

@@ -1,16 +1,16 @@
 /*
- * Documents that are translated while nobody waits for them: what clients are told of each until
+ * Documents that are translated while no client waits for them: what clients are told of each until
  * they have fetched it (document_api.h).
  *
  *   begin -> advance, again and again -> end -> find, as often as one likes -> remove
- *                '--------------- remove: it is to stop ---------------'
+ *                '----------- remove: the work has to stop ------------'
  *
- * A job is known by its id and proven by its key. Neither can be guessed (128 and 256 random bits),
- * and whoever has both may ask for it, fetch it and end it. One that has ended is forgotten when it
- * is removed, when its time is over, or when too many have ended since; all are forgotten when the
- * server ends.
+ * A job is found by its id, and its key shows that the client may have it. Neither can be guessed
+ * (128 and 256 random bits), and whoever has both may ask for the job, fetch it and end it. A job
+ * that has ended is forgotten when it is removed, when its lifetime is over, or when too many have
+ * ended after it; all are forgotten when the server ends.
  *
- * Thread-safety: safe, but for create and destroy.
+ * Thread-safety: safe, except create and destroy.
  */
 #ifndef MT_SERVER_SERVICE_DOCUMENT_JOBS_H
 #define MT_SERVER_SERVICE_DOCUMENT_JOBS_H
@@ -24,7 +24,8 @@ struct mt_document_jobs;
 #define MT_DOCUMENT_ID_BYTES 33
 #define MT_DOCUMENT_KEY_BYTES 65
 
-/* Jobs that have ended, and the bytes of their reports, that are kept; of more the oldest go. */
+/* Most ended jobs that are kept, and most bytes of their reports; the oldest are forgotten
+ * first. */
 #define MT_MAX_ENDED_JOBS 1024
 #define MT_MAX_ENDED_JOB_BYTES ((size_t)4 << 20)
 
@@ -38,29 +39,29 @@ enum mt_document_job_state {
 /* MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_document_jobs_create(struct mt_document_jobs **out,
                                                      struct mt_error *err);
-/* Takes NULL. No job may be between begin and end. */
+/* jobs may be NULL. No job may be between begin and end. */
 void mt_document_jobs_destroy(struct mt_document_jobs *jobs);
 
-/* A new job for a document of n_chars characters. Whoever begins it ends it, and has *out until
- * then. MT_BUSY: max_jobs have not ended yet; MT_IO: no random numbers; MT_MEMORY. */
+/* Begins a job for a document of n_chars characters. The caller has *out until it ends it. MT_BUSY:
+ * max_jobs have not ended yet; MT_IO: no random numbers; MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_document_jobs_begin(struct mt_document_jobs *jobs, size_t max_jobs,
                                                     size_t n_chars, struct mt_document_job **out,
                                                     struct mt_error *err);
 const char *mt_document_job_id(const struct mt_document_job *job);
 const char *mt_document_job_key(const struct mt_document_job *job);
 
-/* The work has begun, and n_done of n_all are done. False: it is to stop, because the job was
+/* Says that n_done of n_all are done. Returns false where the work has to stop, because the job was
  * removed. */
 bool mt_document_jobs_advance(struct mt_document_jobs *jobs, struct mt_document_job *job,
                               size_t n_done, size_t n_all);
 
 struct mt_document_job_end {
-    const char *failure; /* NULL: it went well, and file_name says what came of it */
+    const char *failure; /* NULL: it succeeded, and file_name is the result's name */
     const char *file_name;
     const char *report; /* members of a JSON object, without its braces; "" */
     int64_t lifetime_ms;
 };
-/* The job is not the caller's any more. */
+/* Ends the job, which the caller must not use any more. */
 void mt_document_jobs_end(struct mt_document_jobs *jobs, struct mt_document_job *job,
                           const struct mt_document_job_end *end);
 
@@ -73,17 +74,17 @@ struct mt_document_job_status {
     struct mt_text failure, file_name, report;
 };
 
-/* MT_NOT_FOUND: there is no job of that id and key, for whatever reason; MT_MEMORY. */
+/* MT_NOT_FOUND: there is no job with this id and key; MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_document_jobs_find(struct mt_document_jobs *jobs, const char *id,
                                                    const char *key,
                                                    struct mt_document_job_status *out,
                                                    struct mt_error *err);
 
-/* Forgets the job; one that has not ended stops soon. MT_NOT_FOUND. */
+/* Forgets the job; the work on one that has not ended stops soon. MT_NOT_FOUND. */
 MT_MUST_CHECK enum mt_status mt_document_jobs_remove(struct mt_document_jobs *jobs, const char *id,
                                                      const char *key, struct mt_error *err);
 
-/* Those that have not ended. */
+/* How many jobs have not ended. */
 size_t mt_document_jobs_count(struct mt_document_jobs *jobs);
 
 #endif

@@ -24,14 +24,15 @@
 #define PREFIX "attentiond-file-"
 #define MAGIC "attentiond file 1\n"
 #define HEX "0123456789abcdef"
-/* The parts of a name on the disk: "n-", 16 digits, '-', 4 digits, '-', and what clients know. */
+/* Offsets of the parts of a name on the disk: "n-", 16 digits, '-', 4 digits, '-', and the name
+ * that clients know. */
 enum { STATE = sizeof PREFIX - 1, END = STATE + 2, CLIENT = END + 17, NAME = CLIENT + 5 };
 #define DISK_NAME_BYTES (NAME + MT_STORED_NAME_BYTES)
 #define RANDOM_DIGITS 32
 #define N_CLIENTS 65536
-/* The name that a file is saved under, in its head. */
+/* Most bytes of the name for saving, in a file's head. */
 #define MAX_FILE_NAME_BYTES 512
-/* Nobody writes a file for so long. */
+/* No daemon takes this long to write a file. */
 #define LEFTOVER_SECONDS 600
 #define BLOCK_BYTES ((size_t)64 << 10)
 
@@ -51,14 +52,15 @@ struct entry {
     size_t n_bytes;
 };
 
-/* What there is, but for what has expired. */
+/* All files whose lifetime is not over. */
 struct listing {
     struct entry *entries;
     size_t n, capacity, n_bytes;
 };
 
-/* Replicas have to agree on it, and whoever reads the directory must not find addresses: too few
- * bits to say which of many it was, enough that clients rarely share one. */
+/* Returns a number for a client on which all replicas agree. Who reads the directory must not find
+ * addresses, so it has too few bits to identify one of them, but enough that clients rarely share
+ * one. */
 static unsigned client_number(uint64_t client)
 {
     unsigned char digest[32] = {0};
@@ -68,7 +70,7 @@ static unsigned client_number(uint64_t client)
 
 /* ---- names ---- */
 
-/* What clients know: 32 digits, and an extension of a few letters. */
+/* Whether it is a name as clients know it: 32 digits, and an extension of a few letters. */
 static bool is_name(const char *name)
 {
     size_t length = strlen(name);
@@ -107,7 +109,8 @@ static void make_disk_name(const char *name, int64_t end_ms, unsigned client,
 
 /* ---- single files ---- */
 
-/* Its descriptor, behind the first line, or -1: it is not there, or not ours. */
+/* Opens a file and reads its first line. Returns the descriptor, or -1 where there is no such file
+ * or it is not ours. */
 static int open_file(const struct mt_file_directory *directory, const char *disk_name)
 {
     char magic[sizeof MAGIC - 1];
@@ -128,13 +131,13 @@ static void remove_file(const struct mt_file_directory *directory, const char *d
 {
     int fd = open_file(directory, disk_name);
     if (fd < 0)
-        return; /* somebody was quicker, or it is not ours */
+        return; /* another daemon has removed it, or it is not ours */
     close(fd);
     unlinkat(directory->fd, disk_name, 0);
 }
 
-/* Removes a file that a daemon left when it was killed while writing. On a file system whose locks
- * other machines do not see, the file's age says that nobody writes it any more. */
+/* Removes a file that a daemon left when it was killed while writing. On file systems where other
+ * machines do not see locks, the file's age shows that nobody writes it any more. */
 static void remove_leftover(const struct mt_file_directory *directory, const char *disk_name)
 {
     struct stat status;
@@ -175,7 +178,8 @@ static void keep_counts(struct mt_file_directory *directory, const struct listin
     pthread_mutex_unlock(&directory->mutex);
 }
 
-/* Removes what has expired. On failure there is nothing to free. */
+/* Lists the files, and removes those whose lifetime is over. After a failure there is nothing to
+ * free. */
 static enum mt_status list_files(struct mt_file_directory *directory, struct listing *out,
                                  struct mt_error *err)
 {
@@ -213,12 +217,12 @@ static enum mt_status list_files(struct mt_file_directory *directory, struct lis
 
 /* ---- room ---- */
 
-/* A file that is to have room, and what its client has. */
+/* A file that needs room. */
 struct newcomer {
-    const char *disk_name; /* NULL: it is not there yet */
+    const char *disk_name; /* NULL: it has not been written yet */
     unsigned client;
-    size_t n_bytes; /* that are not in the listing */
-    size_t n_files; /* likewise */
+    size_t n_bytes; /* its bytes, if it is not in the listing, else 0 */
+    size_t n_files; /* 1 or 0 likewise */
 };
 
 static bool is_older(const struct entry *a, const struct entry *b)
@@ -236,8 +240,9 @@ static void sum_up(const struct listing *listing, const struct newcomer *newcome
     held[newcomer->client] += by_files ? newcomer->n_files : newcomer->n_bytes;
 }
 
-/* What makes room, as in file_store.h: the oldest that was fetched, or the oldest of the client
- * that holds most. All daemons find the same one. NULL: nothing does. */
+/* Returns the file that has to go, by the rule in file_store.h: the oldest one that was fetched,
+ * else the oldest one of the client that holds most. All daemons find the same one. NULL where none
+ * has to go. */
 static struct entry *find_dispensable(const struct listing *listing,
                                       const struct newcomer *newcomer, const size_t *held)
 {
@@ -305,7 +310,7 @@ enum mt_status mt_file_directory_make_room(struct mt_file_directory *directory, 
 
 /* ---- from outside ---- */
 
-/* What a file begins and ends with is nobody's business at the start: only that it can be there. */
+/* Only tries whether a file can be written; what it contains does not matter. */
 static enum mt_status try_writing(const struct mt_file_directory *directory, struct mt_error *err)
 {
     char name[64], *path;
@@ -447,7 +452,7 @@ static bool find_file(const struct mt_file_directory *directory, const char *nam
     return is_found;
 }
 
-/* Behind the first line. */
+/* Reads what is behind the first line: the name for saving, and the file. */
 static enum mt_status read_file(int fd, struct mt_text *body, struct mt_text *file_name,
                                 struct mt_error *err)
 {
@@ -487,7 +492,7 @@ enum mt_status mt_file_directory_read(struct mt_file_directory *directory, const
 {
     struct entry entry;
     int fd = -1;
-    /* Once more where it was fetched meanwhile, and has another name. */
+    /* If the file was fetched meanwhile, it has another name, so it is looked for once more. */
     for (int i = 0; i < 2 && fd < 0 && find_file(directory, name, &entry); i++)
         fd = open_file(directory, entry.disk_name);
     if (fd < 0)

@@ -30,38 +30,38 @@
 
 struct mt_file_directory;
 
-/* The directory must be there, and be writable, which is tried. MT_IO says what to do. */
+/* The directory must exist and be writable, which is tried. MT_IO says what to do. */
 MT_MUST_CHECK enum mt_status
 mt_file_directory_open(const char *path, struct mt_file_directory **out, struct mt_error *err);
-/* Takes NULL. The files stay. */
+/* directory may be NULL. The files stay. */
 void mt_file_directory_close(struct mt_file_directory *directory);
 
-/* Removes others until a file of that length would find room. MT_BUSY: there is none, and nobody
- * holds more than the client would; MT_IO, MT_MEMORY. */
+/* Removes files until one of that length has room. MT_BUSY: there is no room, and no client holds
+ * more than this one would; MT_IO, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_file_directory_make_room(struct mt_file_directory *directory,
                                                          uint64_t client, size_t length,
                                                          size_t limit_bytes, struct mt_error *err);
 
-/* name: the one that clients know. MT_BUSY: there is no room, or the disk does not take it, of
- * which nothing is left then, and the log says why; MT_MEMORY. */
+/* Writes a file; name is the one that clients know. MT_BUSY: there is no room, or the disk does not
+ * accept the file; nothing of it is left then, and the log says why. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_file_directory_write(struct mt_file_directory *directory,
                                                      const char *name, uint64_t client,
                                                      const struct mt_stored_file *file,
                                                      int64_t lifetime_ms, size_t limit_bytes,
                                                      struct mt_error *err);
 
-/* As mt_file_store_get. */
+/* Like mt_file_store_get. */
 MT_MUST_CHECK enum mt_status mt_file_directory_read(struct mt_file_directory *directory,
                                                     const char *name, struct mt_text *body,
                                                     struct mt_text *file_name,
                                                     struct mt_error *err);
 
-/* Removes what has expired, whoever made it, and what daemons left that were killed while they
- * wrote; at most every MT_FILES_SWEEP_MS. */
+/* Removes files whose lifetime is over, whichever daemon wrote them, and what daemons left that
+ * were killed while writing; at most every MT_FILES_SWEEP_MS. */
 #define MT_FILES_SWEEP_MS 5000
 void mt_file_directory_sweep(struct mt_file_directory *directory);
 
-/* As of the last look at the directory: no disk is waited for. */
+/* Returns the counts of the last listing, without waiting for the disk. */
 void mt_file_directory_count(struct mt_file_directory *directory, struct mt_file_store_counts *out);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define NAME_RANDOM_BYTES 16
 
-/* A client that has files here. */
+/* A client that has files in the store. */
 struct holder {
     struct holder *next;
     uint64_t client;
@@ -20,16 +20,16 @@ struct holder {
 };
 
 struct file {
-    struct file *next; /* the one that came after it */
+    struct file *next; /* the file that was added after this one */
     struct holder *holder;
     char name[MT_STORED_NAME_BYTES];
-    char *bytes, *file_name; /* NULL: the room is reserved */
+    char *bytes, *file_name; /* NULL: only the room is reserved */
     size_t length;
     int64_t end_ms;
     bool is_fetched;
 };
 
-/* With a directory the files are there, and here only what is reserved. */
+/* With a directory, the files are in it, and the list has only reservations. */
 struct mt_file_store {
     struct mt_file_directory *directory; /* NULL: none */
     pthread_mutex_t mutex;               /* guards the others */
@@ -98,7 +98,7 @@ static void set_length(struct mt_file_store *store, struct file *file, size_t le
     file->length = length;
 }
 
-/* *at becomes the next one. */
+/* Removes *at, which becomes the next one. */
 static void drop(struct mt_file_store *store, struct file **at)
 {
     struct file *file = *at;
@@ -120,7 +120,7 @@ static void drop_expired(struct mt_file_store *store)
             at = &(*at)->next;
 }
 
-/* Where the file of that name hangs; what hangs there is NULL where there is none. */
+/* Returns the link to the file of that name; the link is NULL where there is none. */
 static struct file **find(struct mt_file_store *store, const char *name)
 {
     struct file **at = &store->files;
@@ -130,13 +130,15 @@ static struct file **find(struct mt_file_store *store, const char *name)
     return at;
 }
 
-/* Files count where there are too many of them, and otherwise their bytes. */
+/* Returns the number of a client's files, where there are too many files, and otherwise their
+ * bytes. */
 static size_t held(const struct mt_file_store *store, const struct holder *holder)
 {
     return store->n > MT_MAX_STORED_FILES ? holder->n_files : holder->n_bytes;
 }
 
-/* What makes room for a file; what hangs there is NULL where nothing does. */
+/* Returns the link to the file that has to go so that the newcomer finds room; the link is NULL
+ * where none has to. */
 static struct file **find_dispensable(struct mt_file_store *store, const struct file *newcomer)
 {
     struct file **at = &store->files;
@@ -155,7 +157,7 @@ static struct file **find_dispensable(struct mt_file_store *store, const struct 
     return at;
 }
 
-/* The newcomer is already counted; where the others leave no room for it, it is dropped. */
+/* The newcomer is already counted. It is dropped where there is no room for it. */
 static enum mt_status make_room(struct mt_file_store *store, struct file *newcomer,
                                 size_t limit_bytes, struct mt_error *err)
 {
@@ -279,7 +281,7 @@ static enum mt_status refuse_given_away(struct mt_error *err)
                    "translated files than you: fetch yours or try again later");
 }
 
-/* The reservation ends: from here on the directory says what there is. */
+/* Ends the reservation and writes the file to the directory. */
 static enum mt_status fill_directory(struct mt_file_store *store, const char *name,
                                      const struct mt_stored_file *file, int64_t lifetime_ms,
                                      size_t limit_bytes, struct mt_error *err)
