@@ -191,7 +191,7 @@ class Installation(unittest.TestCase):
 
     def test_translates_with_the_installed_models(self):
         clean = {key: value for key, value in os.environ.items() if not key.startswith("ATTENTIOND_")}
-        for model, answer in (("en-de", "Wo ist der Bahnhof?\n"), ("en-fr", "Où se trouve la gare ?\n"), ("en-ja", "駅はどこですか。\n")):
+        for model, answer in (("en-de", "Wo ist der Bahnhof?\n"), ("en-fr", "Où est la gare ?\n"), ("en-ja", "駅はどこですか。\n")):
             result = run(self.program, "translate", "--model", self.prefix / "share/attentiond" / model, "--cache-dir", self.folder.name,
                          input="Where is the train station?\n", env=clean)
             self.assertEqual((result.returncode, result.stdout), (0, answer), result.stderr)
