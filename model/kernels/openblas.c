@@ -16,7 +16,9 @@
 
 #include <assert.h>
 #include <cblas.h>
+#include <pthread.h>
 #include <stdalign.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define ROWS 8
@@ -29,12 +31,21 @@ static_assert(COLUMNS % MT_PACK_COLUMNS == 0, "whole blocks of packed weights");
 
 static struct mt_kernels table;
 
+/* A sequential build of OpenBLAS, which Debian's is, gives two calls that are made at once the same buffer for their
+ * weights, and wrong sums to both. */
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
 /* sums [ROWS, COLUMNS] += x [ROWS, n_in] w [COLUMNS, n_in] transposed */
 static void multiply(const float *x, size_t ldx, const float *w, size_t ldw, size_t n_in,
                      float *sums)
 {
+    bool is_sequential = openblas_get_parallel() == OPENBLAS_SEQUENTIAL;
+    if (is_sequential)
+        pthread_mutex_lock(&one_at_a_time);
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, ROWS, COLUMNS, (int)n_in, 1.0f, x,
                 (int)ldx, w, (int)ldw, 1.0f, sums, COLUMNS);
+    if (is_sequential)
+        pthread_mutex_unlock(&one_at_a_time);
 }
 
 /* How many rows, and columns, one call takes from m, or n, on. */

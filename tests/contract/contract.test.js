@@ -83,7 +83,7 @@ describe("the description", () => {
         const folder = path.join(ROOT, "server");
         const code = (inside) => readdirSync(path.join(folder, inside), {recursive: true}).filter((name) => name.endsWith(".c")).map((name) => readFileSync(path.join(folder, inside, name), "utf8")).join("\n");
         const known = new Set(JSON.parse(readFileSync(path.join(folder, "web/replies.json"), "utf8")).map(({name}) => name));
-        const written = [...code("api").matchAll(/\bmt_json_key\([^"()]*"([^"]*)"/g)].map(([, name]) => name);
+        const written = [...code("api").matchAll(/\bmt_json_(?:key|member\w*)\([^"()]*"([^"]*)"/g)].map(([, name]) => name);
         assert.ok(written.length > 50, String(written.length));
         const inRoutes = readFileSync(path.join(folder, "web/routes.json"), "utf8");
         const elsewhere = ["index", "version"]; // of an event; of what the operator's own socket answers
