@@ -1,6 +1,7 @@
 #include "server/documents/cue_times.h"
 
 #include "base/ascii.h"
+#include "server/text/cue_tags.h"
 
 #include <string.h>
 
@@ -68,11 +69,10 @@ static bool is_time_tag(const char *tag, size_t n)
     return n > 4 && tag[0] == '<' && mt_ascii_is_digit(tag[1]) && memchr(tag, ':', n);
 }
 
-/* Bytes of a tag of captions that begins at text[at], or 0: <00:00:01.000>, <c>, </c>. */
+/* Bytes of the tag that begins at text[at], or 0. They are bounded, so a line takes time in proportion to its length. */
 static size_t tag_length(const char *text, size_t end, size_t at)
 {
-    const char *close = text[at] == '<' ? memchr(text + at, '>', end - at) : NULL;
-    return close ? (size_t)(close - text) + 1 - at : 0;
+    return mt_cue_tag_length(text, end, at, MT_CUES_VTT);
 }
 
 void mt_cue_append_words(const char *text, struct mt_range line, struct mt_text *out)
