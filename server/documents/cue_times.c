@@ -75,42 +75,32 @@ static size_t tag_length(const char *text, size_t end, size_t at)
     return mt_cue_tag_length(text, end, at, MT_CUES_VTT);
 }
 
-/* Times and the classes that colour words: <00:00:01.000>, <c>, <c.red>, </c>. */
-static bool is_of_time(const char *tag, size_t n)
-{
-    size_t name = n > 1 && tag[1] == '/' ? 2 : 1;
-    return is_time_tag(tag, n) || (n > name + 1 && tag[name] == 'c' && strchr(".>", tag[name + 1]));
-}
-
 void mt_cue_append_words(const char *text, struct mt_range line, struct mt_text *out)
 {
     for (size_t at = line.begin; at < line.end;) {
         size_t n = tag_length(text, line.end, at);
-        if (!n || !is_of_time(text + at, n))
-            mt_text_append(out, text + at, n ? n : 1);
+        if (!n)
+            mt_text_append(out, text + at, 1);
         at += n ? n : 1;
     }
-}
-
-static size_t skip_tags(const char *text, struct mt_range line)
-{
-    for (size_t n; line.begin < line.end && (n = tag_length(text, line.end, line.begin)) > 0;)
-        line.begin += n;
-    return line.begin;
 }
 
 bool mt_cue_repeats(const char *text, struct mt_range before, struct mt_range line)
 {
     before = mt_range_trim(text, before.begin, before.end);
     line = mt_range_trim(text, line.begin, line.end);
-    for (bool has_words = false;; has_words = true, before.begin++, line.begin++) {
-        before.begin = skip_tags(text, before);
-        line.begin = skip_tags(text, line);
-        if (before.begin == before.end || line.begin == line.end)
-            return has_words && before.begin == before.end && line.begin == line.end;
-        if (text[before.begin] != text[line.begin])
+    size_t at = before.begin;
+    if (line.begin == line.end)
+        return false;
+    while (line.begin < line.end && at < before.end) {
+        size_t n = tag_length(text, before.end, at);
+        if (!n && text[at] != text[line.begin++])
             return false;
+        at += n ? n : 1;
     }
+    while (at < before.end && tag_length(text, before.end, at))
+        at += tag_length(text, before.end, at);
+    return line.begin == line.end && at == before.end;
 }
 
 bool mt_cue_rolls_up(const char *text, size_t begin, size_t end)

@@ -24,14 +24,14 @@
 bool mt_cue_read_times(const char **at, const char *end, bool needs_hours, int64_t *out_begin_ms,
                        int64_t *out_end_ms);
 
-/* Whether a line that has words has the words of one before it; tags do not count. */
+/* Whether a line that is not blank has the words of one before it, whose tags do not count. */
 bool mt_cue_repeats(const char *text, struct mt_range before, struct mt_range line);
 
 /* Whether a line between the two places has a time within and is repeated behind it. Takes time in proportion to the
  * text. */
 bool mt_cue_rolls_up(const char *text, size_t begin, size_t end);
 
-/* Appends a line without its times and the tags that colour its words. */
+/* Appends a line without its tags. */
 void mt_cue_append_words(const char *text, struct mt_range line, struct mt_text *out);
 
 #endif
