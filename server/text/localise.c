@@ -11,15 +11,15 @@
 
 #define MAX_QUOTE_UNITS 8
 
-/* Units of what a language writes before or behind a number beside the sign itself, and the sign. */
+/* Most UTF-16 units that a language writes before or behind a number, including the sign itself. */
 #define MAX_AFFIX_UNITS 16
 
-/* A number with what stands beside it: -5, $1,234.56, 50 %. */
+/* A number with the signs beside it: -5, $1,234.56, 50 %. */
 struct bare {
     struct mt_range digits;
-    struct mt_range minus; /* or plus; empty: it has none */
-    struct mt_range sign;  /* a currency's, or %; likewise */
-    bool is_simple;        /* beside those there are blanks and nothing else */
+    struct mt_range minus; /* a minus or plus; empty: it has none */
+    struct mt_range sign;  /* a currency's, or %; empty: it has none */
+    bool is_simple;        /* otherwise there are only blanks beside it */
 };
 
 static bool is_minus(uint32_t c)
@@ -59,8 +59,8 @@ static struct bare read_bare(const char *words, size_t length)
     return bare;
 }
 
-/* Of what the language writes on one side of an amount or a share: whether that is the sign, and in *blank the blank
- * between it and the number, 0: none. */
+/* Whether a language writes the sign on this side of an amount or a percentage. *blank gets the
+ * blank between it and the number, 0: there is none. */
 static bool has_sign(const UNumberFormat *format, UNumberFormatTextAttribute side, uint32_t *blank)
 {
     UChar units[MAX_AFFIX_UNITS];
@@ -74,8 +74,8 @@ static bool has_sign(const UNumberFormat *format, UNumberFormatTextAttribute sid
     return n > (*blank != 0);
 }
 
-/* Writes the number with its sign where the target language has it: 5,00 $. False: that is not known, and nothing is
- * written. */
+/* Writes the number with its sign where the target language has it, as in 5,00 $. Returns false,
+ * and writes nothing, where that is not known. */
 static bool write_with_sign(const struct mt_localising *languages, const char *words,
                             const struct bare *bare, const struct mt_text *number,
                             struct mt_text *out)
@@ -85,7 +85,7 @@ static bool write_with_sign(const struct mt_localising *languages, const char *w
     uint32_t before, behind;
     UNumberFormat *format = unum_open(is_share ? UNUM_PERCENT : UNUM_CURRENCY, NULL, 0,
                                       languages->target_lang, NULL, &code);
-    /* In the place of a language that it does not know, ICU takes that of the process. */
+    /* For a language that it does not know ICU uses the process's. */
     const char *known =
         U_SUCCESS(code) ? unum_getLocaleByType(format, ULOC_VALID_LOCALE, &code) : "";
     if (U_FAILURE(code) ||
@@ -112,8 +112,8 @@ static bool write_with_sign(const struct mt_localising *languages, const char *w
     return true;
 }
 
-/* The digits and what is between them, in the target's notation, and a currency's sign or % at their side where the
- * target has it. What else is beside them stays. */
+/* Writes the digits and separators in the target's notation, with a currency's sign or % on the
+ * target's side. Anything else beside them stays. */
 static enum mt_status write_number(const struct mt_localising *languages, const char *words,
                                    size_t length, struct mt_text *out, struct mt_error *err)
 {
@@ -125,7 +125,7 @@ static enum mt_status write_number(const struct mt_localising *languages, const 
         .length = bare.digits.end - bare.digits.begin,
         .source_lang = languages->source_lang,
         .target_lang = languages->target_lang,
-        .written = "", /* the target's own separators */
+        .written = "", /* means the target's own separators */
     };
     enum mt_status status =
         input.length > 0 ? mt_number_write(&input, &number, &is_sure, err) : MT_OK;
@@ -144,7 +144,7 @@ static enum mt_status write_number(const struct mt_localising *languages, const 
     return status;
 }
 
-/* French has a blank between its marks and the words. */
+/* Whether the language puts blanks between its quotation marks and the words, as French does. */
 static bool has_blanks_within(const char *language)
 {
     return strncmp(language, "fr", 2) == 0 && (language[2] == '\0' || language[2] == '-');

@@ -54,7 +54,8 @@ static size_t take_fenced(struct mt_codes_finder *finder, const struct line *ope
         }
         at = end;
     }
-    *no_more = open->begin; /* no later fence is closed either, or it would close this one */
+    /* no later fence is closed either, because its end would close this one, too */
+    *no_more = open->begin;
     return 0;
 }
 
@@ -76,7 +77,8 @@ static size_t match_time(const char *text, size_t begin, size_t end)
     return n_groups >= 3 ? at - begin : 0;
 }
 
-/* 00:00:01,000 --> 00:00:02,000, with WebVTT's settings behind it. */
+/* Whether the line has two times, as in 00:00:01,000 --> 00:00:02,000, perhaps with WebVTT's
+ * settings behind them. */
 static bool is_timing(const struct mt_codes_finder *finder, const struct line *line)
 {
     const char *text = finder->text;
@@ -88,7 +90,8 @@ static bool is_timing(const struct mt_codes_finder *finder, const struct line *l
     return match_time(text, at, line->end) > 0;
 }
 
-/* |---|:-:|, between the head of a Markdown table and its rows; :::note around a block. */
+/* Whether the line is a rule: |---|:-:| below the head of a Markdown table, or ::: around a
+ * block. */
 static bool is_rule(const struct mt_codes_finder *finder, const struct line *line)
 {
     size_t n_dashes = 0, n_bars = 0;
@@ -110,7 +113,8 @@ static bool begins_with(const char *text, size_t end, const char *word)
     return end > n && memcmp(text, word, n) == 0;
 }
 
-/* if (x > 0) return y; and return y; by how they begin: what returns is one word. SELECT * FROM users; */
+/* Whether the text begins like a statement of a program or of SQL: if (x > 0) return y; SELECT *
+ * FROM users; "return" counts only before a single word. */
 static bool is_statement(const char *text, size_t end)
 {
     static const char *const words[] = {"if (", "while (", "for (", "else "};
@@ -131,7 +135,8 @@ static bool is_statement(const char *text, size_t end)
            (is_inner && end - n == n_last && memcmp(text + n, "return;", n_last) == 0);
 }
 
-/* A line of a program, by how it ends: x = 1; f(x); i++; if (x) { and { return x; }. Not "file(s);", "&nbsp;}". */
+/* Whether the line ends like a line of a program: x = 1; f(x); i++; if (x) { and { return x; }.
+ * "file(s);" and "&nbsp;}" do not. */
 static bool is_code(const struct mt_codes_finder *finder, const struct line *line)
 {
     const char *text = finder->text + line->begin;
@@ -149,7 +154,8 @@ static bool is_code(const struct mt_codes_finder *finder, const struct line *lin
                : is_call || is_step || memmem(text, end, " = ", 3) || is_statement(text, end);
 }
 
-/* Where the mark behind a line of a program ends: x = 5; // a number. 0: it is none. */
+/* Returns where the comment behind a line of a program begins, as in x = 5; // a number; 0: there
+ * is none. */
 static size_t comment_begin(const struct mt_codes_finder *finder, const struct line *line)
 {
     const char *mark = memmem(finder->text + line->begin, line->end - line->begin, " // ", 4);
@@ -270,7 +276,8 @@ static size_t before_blank(const struct mt_codes_finder *finder, const struct li
     return n;
 }
 
-/* - * + • – and the like, also alone in a line; before a letter without a blank, a speaker's dash. */
+/* Returns the length of a bullet: - * + • – and the like, which may be alone in a line. Before a
+ * letter without a blank a dash tells of a speaker. */
 static size_t match_bullet(const struct mt_codes_finder *finder, const struct line *line)
 {
     static const uint32_t bullets[] = {'-',    '*',    '+',    0x2022, 0x2013, 0x2014,
@@ -297,7 +304,7 @@ static size_t match_bullet(const struct mt_codes_finder *finder, const struct li
     return 0;
 }
 
-/* Languages that write ordinal numbers with a full stop. */
+/* Whether the language writes ordinal numbers with a full stop. */
 static bool has_ordinals(const char *language)
 {
     static const char *const languages[] = {"de", "da", "fi", "nb", "nn", "no", "cs", "sk", "sl",
@@ -327,7 +334,8 @@ static bool has_next_letter(const struct mt_codes_finder *finder, const struct l
     return text[before] == text[line->begin] - 1 && text[before + 1] == '.';
 }
 
-/* 1. 2) (3) a) and, before a capital, a.; a number in a circle. */
+/* Returns the length of a list's number: 1. 2) (3) a), a number in a circle and, before a capital,
+ * a. */
 static size_t match_list_number(const struct mt_codes_finder *finder, const struct line *line)
 {
     uint32_t first = mt_codes_at(finder, line->begin);
@@ -350,7 +358,8 @@ static size_t match_list_number(const struct mt_codes_finder *finder, const stru
                                                : 0;
 }
 
-/* 00:10 or 1:02:30 before a title, of a chapter or an hour: not 9:30 AM. */
+/* Returns the length of a time before a title, such as 00:10 or 1:02:30 of a chapter; 9:30 AM is
+ * none. */
 static size_t match_hour(const struct mt_codes_finder *finder, const struct line *line)
 {
     size_t at = line->begin, n_colons = 0;
@@ -369,7 +378,7 @@ static size_t match_hour(const struct mt_codes_finder *finder, const struct line
                : 0;
 }
 
-/* P.S. before what comes after a letter, Fwd: before what was its subject. */
+/* Returns the length of a prefix: P.S. of a letter's last words, Fwd: of a subject. */
 static size_t match_prefix(const struct mt_codes_finder *finder, const struct line *line)
 {
     static const char *const marks[] = {
@@ -380,7 +389,7 @@ static size_t match_prefix(const struct mt_codes_finder *finder, const struct li
     return 0;
 }
 
-/* Behind "Subject: ", where such prefixes stand. */
+/* Finds prefixes behind "Subject: ". */
 static void take_subject(struct mt_codes_finder *finder, struct line line)
 {
     static const char label[] = "Subject: ";
@@ -393,7 +402,8 @@ static void take_subject(struct mt_codes_finder *finder, struct line line)
     }
 }
 
-/* # to ######; > and >>, before a blank or a letter. */
+/* Returns the length of a heading's # to ######, or of a quotation's > and >>, before a blank or a
+ * letter. */
 static size_t match_heading(const struct mt_codes_finder *finder, const struct line *line)
 {
     char c = mt_codes_char(finder, line->begin);
@@ -411,14 +421,14 @@ static bool is_box_at(const struct mt_codes_finder *finder, size_t at)
            mt_codes_char(finder, at + 2) == ']';
 }
 
-/* [ ] and [x] of a list of tasks. */
+/* Returns the length of a box in a list of tasks: [ ] or [x]. */
 static size_t match_box(const struct mt_codes_finder *finder, const struct line *line)
 {
     bool is_box = line->end - line->begin > 3 && is_box_at(finder, line->begin);
     return is_box ? before_blank(finder, line, 3) : 0;
 }
 
-/* Yes [ ]  No [ ]: two boxes at least. */
+/* Finds the boxes of a form: at least two in a line, as in Yes [ ] No [ ]. */
 static void take_boxes(struct mt_codes_finder *finder, const struct line *line)
 {
     size_t first = MT_NO_MATE;
@@ -433,11 +443,11 @@ static void take_boxes(struct mt_codes_finder *finder, const struct line *line)
     }
 }
 
-/* Notes that are texts of their own: [DOOR OPENS], 【News】, (SIGHS) in capitals, and (laughs) and
+/* Notes that are texts by themselves: [DOOR OPENS], 【News】, (SIGHS) in capitals, and (laughs) and
  * *laughs* before a new sentence. */
 static const struct note {
     const char *open, *close;
-    bool needs_sentence; /* unless it is in capitals */
+    bool needs_sentence; /* has to stand before a sentence, unless it is in capitals */
 } notes[] = {
     {"[", "]", false}, {"\xE3\x80\x90", "\xE3\x80\x91", false}, {"(", ")", true}, {"*", "*", true}};
 
@@ -483,7 +493,7 @@ static void take_note(struct mt_codes_finder *finder, const struct line *line)
     }
 }
 
-/* "- Hello. - Hi.": two speakers in one line that begins with a dash. */
+/* Finds a second speaker in a line that begins with a dash: "- Hello. - Hi." */
 static void take_speakers(struct mt_codes_finder *finder, const struct line *line)
 {
     for (size_t at = line->begin, next; at < line->end; at = next) {
@@ -502,7 +512,7 @@ static void take_speakers(struct mt_codes_finder *finder, const struct line *lin
     }
 }
 
-/* "1) one 2) two": the numbers, or letters, that follow that at the line's beginning. */
+/* Finds the numbers, or letters, that follow the one at the line's beginning: "1) one 2) two". */
 static void take_list(struct mt_codes_finder *finder, const struct line *line, struct mt_range mark)
 {
     const char *text = finder->text;
@@ -542,7 +552,7 @@ static void take_marks(struct mt_codes_finder *finder, struct line line)
     take_note(finder, &line);
 }
 
-/* The cells of |a|b|. */
+/* Claims the bars between the cells of a row: |a|b|. */
 static void take_row(struct mt_codes_finder *finder, const struct line *line)
 {
     for (size_t i = line->begin; i < line->end; i++)
@@ -550,8 +560,9 @@ static void take_row(struct mt_codes_finder *finder, const struct line *line)
             mt_codes_claim(finder, MT_CODE_EDGE, i, i + 1);
 }
 
-/* "Qty  Item  Price": two blanks part columns where each begins with a capital or a digit, and all their
- * words do: no slip in a sentence. */
+/* Returns how many blanks separate columns. Two are enough where each column begins with a capital
+ * or a digit, and so do all their words, as in "Qty Item Price": in a sentence two blanks may be a
+ * slip. */
 static size_t least_blanks(const struct mt_codes_finder *finder, const struct line *line)
 {
     for (size_t i = line->begin; i < line->end; i = mt_codes_next(finder, i)) {
@@ -575,7 +586,8 @@ static void take_tabs(struct mt_codes_finder *finder, const struct line *line)
     }
 }
 
-/* Firefox's models and others are told the target language so; the code is the model's. */
+/* Returns where the code ends that tells Firefox's models and others the target language; it
+ * belongs to the model, not to the text. */
 static size_t language_code_end(const struct mt_codes_finder *finder)
 {
     size_t at = 2;

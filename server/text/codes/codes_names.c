@@ -7,7 +7,7 @@
 
 #include <unicode/uchar.h>
 
-/* A run without blanks and outer punctuation. */
+/* The bytes between two blanks, without punctuation at the ends. */
 struct run {
     const char *text;
     size_t begin, end;
@@ -22,7 +22,8 @@ static size_t name_end(const struct run *run, size_t at)
 
 /* ---- identifiers ---- */
 
-/* kWh, mAh, dB: a unit behind a number, which translations write alike. */
+/* Whether the word is a unit that follows a number and is the same in all languages: kWh, mAh,
+ * dB. */
 static bool is_unit(const char *word, size_t length)
 {
     static const char *const units[] = {"kWh", "kHz", "kPa", "kJ",  "kVA",  "mAh", "mSv",
@@ -32,8 +33,9 @@ static bool is_unit(const char *word, size_t length)
     return mt_codes_is_among_any_case(units, word, length);
 }
 
-/* camelCase that begins small: iPhone, macOS, camelCaseName; or with two humps: NullPointerException. In hashes
- * letters and digits take turns. */
+/* Matches camelCase with a small first letter, as in iPhone, macOS and camelCaseName, or with two
+ * humps, as in NullPointerException. Hashes, in which letters and digits alternate, are left
+ * out. */
 static size_t match_camel(const struct run *run)
 {
     size_t end = name_end(run, run->begin), n_humps = 0;
@@ -45,7 +47,7 @@ static size_t match_camel(const struct run *run)
     return is_one ? end : 0;
 }
 
-/* snake_case, SCREAMING_SNAKE, _private. */
+/* Matches snake_case, SCREAMING_SNAKE and _private. */
 static size_t match_snake(const struct run *run)
 {
     size_t end = name_end(run, run->begin), n_inner = 0, n_letters = 0;
@@ -57,7 +59,8 @@ static size_t match_snake(const struct run *run)
     return n_inner > 0 && n_letters > 0 ? end : 0;
 }
 
-/* print(), obj.method(x, 1), alert("Hi"). Not "file(s)" or "f(x)". */
+/* Matches calls such as print(), obj.method(x, 1) and alert("Hi"), but neither "file(s)" nor
+ * "f(x)". */
 static size_t match_call(const struct run *run)
 {
     size_t at = name_end(run, run->begin);
@@ -82,7 +85,8 @@ static size_t match_call(const struct run *run)
     return is_code ? end : 0;
 }
 
-/* a1b2c3d: 7 to 40 hexadecimal digits, letters and digits mixed; 0x1F; abc123XYZ. */
+/* Matches 7 to 40 hexadecimal digits in which letters and digits are mixed, as in a1b2c3d; 0x1F;
+ * and abc123XYZ. */
 static size_t match_hash(const struct run *run)
 {
     size_t end = name_end(run, run->begin), n_letters = 0, n_digits = 0, n_turns = 0;
@@ -99,14 +103,14 @@ static size_t match_hash(const struct run *run)
     bool is_address =
         end - run->begin > 2 && run->text[run->begin] == '0' && run->text[run->begin + 1] == 'x';
     size_t n = end - run->begin;
-    bool is_mixed = n_turns > 1 ? n >= 7 : n_turns == 1 && n >= 8; /* deadbeef42, not facade2 */
+    bool is_mixed = n_turns > 1 ? n >= 7 : n_turns == 1 && n >= 8; /* deadbeef42, but not facade2 */
     bool is_hash =
         is_hex && is_mixed && n_letters > 0 && n_digits > 1 && !(has_small && has_capital);
     bool is_key = n >= 7 && n_turns > 1 && n_digits > 1 && has_small && has_capital;
     return is_address || is_hash || is_key ? end : 0;
 }
 
-/* guest1234, server01: small letters, then digits, at least two of each. */
+/* Matches at least two small letters and then at least two digits: guest1234, server01. */
 static size_t match_numbered(const struct run *run)
 {
     size_t end = name_end(run, run->begin), digits = run->begin;
@@ -134,7 +138,7 @@ static const char *const endings[] = {
 static const char *const domains[] = {"com", "org", "net", "io",   "edu", "gov", "de",
                                       "fr",  "uk",  "eu",  "ch",   "at",  "jp",  "co",
                                       "app", "dev", "ai",  "info", NULL};
-/* What is written with a full stop and glued to the next word by mistake. */
+/* Abbreviations whose full stop is often followed by the next word without a blank. */
 static const char *const abbreviations[] = {
     "etc", "vs", "mr", "mrs", "dr", "no",     "nos", "vol", "fig",  "pp",  "ca", "inc",
     "ltd", "jr", "sr", "st",  "al", "approx", "bzw", "usw", "evtl", "ggf", NULL};
@@ -149,7 +153,7 @@ static bool is_label_at(const struct run *run, size_t at)
 }
 
 struct labels {
-    size_t n, n_short, n_capital, n_numbers; /* of them */
+    size_t n, n_short, n_capital, n_numbers; /* n counts the labels, the others those of a kind */
     struct mt_range first, last;
     size_t end;
 };
@@ -169,7 +173,7 @@ static void count_label(const struct run *run, struct mt_range label, struct lab
     labels->end = label.end;
 }
 
-/* name.name.name from text[at] on. */
+/* Reads name.name.name from text[at] on. */
 static struct labels read_labels(const struct run *run, size_t at)
 {
     struct labels labels = {0};
@@ -203,7 +207,7 @@ static bool is_file_or_host(const struct run *run, const struct labels *labels)
     return labels->n_numbers == 0 && mt_codes_is_among_any_case(domains, last, n_last);
 }
 
-/* The (2) of report(2).docx. */
+/* Returns the length of the (2) in report(2).docx. */
 static size_t copy_number_length(const struct run *run, size_t at)
 {
     size_t end = at + 1;
@@ -216,7 +220,8 @@ static size_t copy_number_length(const struct run *run, size_t at)
     return is_one ? end + 1 - at : 0;
 }
 
-/* example.com:8080/path, report.pdf, user.name; .NET, .gitignore, /usr/bin, ./run, ~/x. */
+/* Matches hosts and files: example.com:8080/path, report.pdf, user.name; .NET, .gitignore,
+ * /usr/bin, ./run, ~/x. */
 static size_t match_path(const struct run *run)
 {
     size_t at = run->begin, n_slashes = 0;
@@ -229,7 +234,7 @@ static size_t match_path(const struct run *run)
     bool is_path = is_file_or_host(run, &labels);
     if (labels.n == 0 || n_lead > 3)
         return 0;
-    if (n_lead > 0) { /* with a word of small letters, or a file's ending behind the full stop */
+    if (n_lead > 0) { /* needs a word of small letters, or a file's ending behind the full stop */
         size_t n = labels.end - at;
         bool is_word = n > 2 && (mt_ascii_is_small(run->text[at]) || run->text[run->begin] != '/');
         is_path = n_slashes > 0 ? is_word || is_path
@@ -260,7 +265,7 @@ static size_t match_path(const struct run *run)
 
 /* ---- names with signs ---- */
 
-/* AT&T, Q&A, R&D. */
+/* Matches AT&T, Q&A, R&D. */
 static size_t match_ampersand(const struct run *run)
 {
     size_t at = run->begin, n = 0;
@@ -277,7 +282,7 @@ static size_t match_ampersand(const struct run *run)
     }
 }
 
-/* C++, C#, F#, Notepad++. */
+/* Matches C++, C#, F#, Notepad++. */
 static size_t match_sharp(const struct run *run)
 {
     size_t at = run->begin;
@@ -293,7 +298,7 @@ static size_t match_sharp(const struct run *run)
                : 0;
 }
 
-/* --verbose, --no-color=always. */
+/* Matches options of programs: --verbose, --no-color=always. */
 static size_t match_flag(const struct run *run)
 {
     size_t at = run->begin + 2;
@@ -305,7 +310,7 @@ static size_t match_flag(const struct run *run)
     return at == run->end || run->text[at] == '=' ? run->end : 0;
 }
 
-/* std::string, user@host, a[i], foo["x"]. Not the note in "Paris[1]". */
+/* Matches std::string, user@host, a[i] and foo["x"], but not the note in "Paris[1]". */
 static size_t match_joined(const struct run *run)
 {
     size_t at = name_end(run, run->begin), n = 0;
@@ -328,7 +333,7 @@ static size_t match_joined(const struct run *run)
     return n > 0 ? at : 0;
 }
 
-/* localhost:8080; HTTP/1.1, HTTP/2. */
+/* Matches localhost:8080, HTTP/1.1, HTTP/2. */
 static size_t match_protocol(const struct run *run)
 {
     size_t at = run->begin;
@@ -347,7 +352,8 @@ static size_t match_protocol(const struct run *run)
 
 /* ---- all of them ---- */
 
-/* What may stand behind one and is the sentence's: "'s", a hyphen. */
+/* Whether a name may end at `end`: what follows, such as "'s" or a hyphen, belongs to the
+ * sentence. */
 static bool ends_at(const struct run *run, size_t end)
 {
     if (end >= run->end)

@@ -1,13 +1,14 @@
-/* Numbers that models break: with a currency's code, a score, a version, "No. 5", angles, feet and inches. */
+/* Finds numbers that models break: with a currency's code, scores, versions, "No. 5", angles, feet
+ * and inches. */
 #include "server/text/codes/codes_state.h"
 #include "server/text/codes/reading.h"
 
 #include <unicode/uchar.h>
 #include <unicode/ucurr.h>
 
-/* Numbers in a row that are one code. */
+/* Most numbers in a row that become one code. */
 #define MOST_IN_SEQUENCE 32
-/* Letters glued to an amount: £20pp. */
+/* Most letters directly behind an amount, as in £20pp. */
 #define MOST_GLUED_LETTERS 3
 
 static const struct mt_codes_item *item_at(const struct mt_codes_finder *finder, size_t i)
@@ -49,7 +50,7 @@ static bool is_number(const struct mt_codes_finder *finder, const struct mt_code
            mt_codes_number_end(finder, item->core_begin, item->core_end) == item->core_end;
 }
 
-/* One blank between them, and no punctuation. */
+/* Whether `next` follows `item` after one blank, without punctuation in between. */
 static bool follows(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
                     const struct mt_codes_item *next)
 {
@@ -72,7 +73,8 @@ bool mt_codes_is_english(const struct mt_codes_finder *finder)
 
 /* ---- with a currency ---- */
 
-/* USD, EUR: a currency of today, in capitals, and not an English word. */
+/* Whether the item is the code of a currency that is used today, in capitals, such as USD, and not
+ * an English word. */
 static bool is_currency_code(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     static const char *const words[] = {"ALL", "TOP", "CUP", "TRY", "PEN", "MAD",
@@ -89,11 +91,12 @@ static bool is_currency_code(const struct mt_codes_finder *finder, const struct 
             return false;
         name[i] = (UChar)text[i];
     }
-    UDate long_ago = 946684800000.0; /* 2000 */
+    UDate long_ago = 946684800000.0; /* the beginning of 2000 */
     return ucurr_isAvailable(name, long_ago, long_ago * 2, &code) && U_SUCCESS(code);
 }
 
-/* What counts: 2.5 % and 2.5 million are no versions, and in USD 1.5 million the number is one. */
+/* Whether the word behind the number counts it: 2.5 % and 2.5 million are no versions, and in USD
+ * 1.5 million the number is one. */
 static bool is_counted(const struct mt_codes_finder *finder, const struct mt_codes_item *number,
                        const struct mt_codes_item *next)
 {
@@ -105,7 +108,7 @@ static bool is_counted(const struct mt_codes_finder *finder, const struct mt_cod
                : next->taken == MT_FREE && is_text(finder, next, counted);
 }
 
-/* 5 USD, EUR 20. */
+/* Claims an amount with its currency: 5 USD, EUR 20. */
 static size_t take_currency(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *first = item_at(finder, i), *second = item_at(finder, i + 1);
@@ -117,13 +120,13 @@ static size_t take_currency(struct mt_codes_finder *finder, size_t i)
     size_t begin = first->begin;
     if (!is_one || !mt_codes_claim_amount(finder, begin, second->core_end))
         return 0;
-    /* To a bare number models add years or hours. */
+    /* Models add years or hours to a bare number. */
     if (!is_counted(finder, second, item_at(finder, i + 2)))
         mt_codes_change(finder, finder->n - 1, MT_CODE_WORD);
     return 2;
 }
 
-/* EUR/USD */
+/* Claims a pair of currencies: EUR/USD. */
 static size_t take_pair(struct mt_codes_finder *finder, size_t i)
 {
     struct mt_codes_item first = *item_at(finder, i), second = first;
@@ -137,7 +140,8 @@ static size_t take_pair(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_WORD, first.core_begin, second.core_end);
 }
 
-/* €9,99 and 12,5 in English: no thousands, and whoever wrote it means a fraction. */
+/* Claims the fractions in English texts that write a comma: €9,99 and 12,5. They cannot be
+ * thousands. */
 static size_t take_fraction(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
@@ -154,7 +158,7 @@ static size_t take_fraction(struct mt_codes_finder *finder, size_t i)
     return is_one && mt_codes_take(finder, MT_CODE_NUMBER, begin, end);
 }
 
-/* US$ 20.00: models lose a sign that stands alone behind letters. */
+/* Claims US$ 20.00, because models lose a sign that stands alone behind letters. */
 static size_t take_dollars(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *sign = item_at(finder, i), *number = item_at(finder, i + 1);
@@ -168,7 +172,8 @@ static size_t take_dollars(struct mt_codes_finder *finder, size_t i)
                : 0;
 }
 
-/* £5.99/month: two texts where it is alone, else the amount is a number. */
+/* Claims a rate such as £5.99/month: as two texts where it stands alone, otherwise its amount as a
+ * number. */
 static size_t take_rate(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
@@ -184,7 +189,8 @@ static size_t take_rate(struct mt_codes_finder *finder, size_t i)
                                 : mt_codes_claim_amount(finder, begin, at);
 }
 
-/* $1.2bn, 1.5m: letters glued to an amount. 5m may be metres. */
+/* Claims amounts with letters directly behind them: $1.2bn, 1.5m. 5m is left, because it may be
+ * metres. */
 static size_t take_amount(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const multiples[] = {"bn", "m", "M", "k", "K", "B", "tn", "mln", "b", "T"};
@@ -218,7 +224,7 @@ static size_t take_amount(struct mt_codes_finder *finder, size_t i)
     return 0;
 }
 
-/* 10 Mbit/s, 500 kbps. */
+/* Claims 10 Mbit/s, 500 kbps. */
 static size_t take_speed(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const units[] = {"bit/s", "B/s", "b/s", "bps", "Bps", "iB/s", NULL};
@@ -233,7 +239,7 @@ static size_t take_speed(struct mt_codes_finder *finder, size_t i)
                : 0;
 }
 
-/* 4 m x 5 m: models lose one of the units. */
+/* Claims 4 m x 5 m, because models lose one of the units. */
 static size_t take_sides(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const units[] = {"mm", "cm", "m", "km", "in", "ft", "px", NULL};
@@ -255,7 +261,7 @@ static size_t take_sides(struct mt_codes_finder *finder, size_t i)
                : 0;
 }
 
-/* 500 g sugar, as recipes have it: models take the letter for a part of the word behind it. */
+/* Claims 500 g of "500 g sugar" in recipes: models take the letter for a part of the next word. */
 static size_t take_portion(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const units[] = {"g", "ml", "cl", "dl", NULL};
@@ -270,8 +276,8 @@ static size_t take_portion(struct mt_codes_finder *finder, size_t i)
                                                                                              : 0;
 }
 
-/* 5€: English models read a sign behind the number as something else. Decimals are left to them, for
- * they are written in the target's way. */
+/* Claims 5€, because English models misread a sign behind the number. Prices with decimals are left
+ * to the model, since the target language writes them in its own way. */
 static size_t take_price(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
@@ -286,7 +292,7 @@ static size_t take_price(struct mt_codes_finder *finder, size_t i)
 
 /* ---- scores, versions, feet ---- */
 
-/* 3:0, 16:9, 1:1000. Two digits behind the colon are minutes. */
+/* Claims 3:0, 16:9 and 1:1000. Two digits behind the colon are minutes. */
 static size_t take_ratio(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
@@ -315,7 +321,7 @@ static bool is_digits(const struct mt_codes_finder *finder, size_t begin, size_t
     return begin < end;
 }
 
-/* 2 1/2: models read two numbers, and lose one. */
+/* Claims 2 1/2: models read two numbers and lose one. */
 static size_t take_mixed(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *whole = item_at(finder, i), *part = item_at(finder, i + 1);
@@ -329,7 +335,7 @@ static size_t take_mixed(struct mt_codes_finder *finder, size_t i)
     return is_one && mt_codes_take(finder, MT_CODE_NUMBER, whole->begin, part->core_end) ? 2 : 0;
 }
 
-/* 1 2 3, 555 123 4567: models lose some of several numbers. */
+/* Claims 1 2 3 and 555 123 4567: models lose some of several numbers. */
 static size_t take_sequence(struct mt_codes_finder *finder, size_t i)
 {
     size_t n = 0;
@@ -343,7 +349,7 @@ static size_t take_sequence(struct mt_codes_finder *finder, size_t i)
                : 0;
 }
 
-/* 5 ft 11 in */
+/* Claims 5 ft 11 in. */
 static size_t take_feet_in_words(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const feet[] = {"ft", NULL}, *const inches[] = {"in", NULL};
@@ -360,7 +366,7 @@ static size_t take_feet_in_words(struct mt_codes_finder *finder, size_t i)
                : 0;
 }
 
-/* 5'11", 6' 2": feet and inches. */
+/* Claims feet and inches: 5'11", 6' 2". */
 static size_t take_feet(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
@@ -388,7 +394,7 @@ static bool is_minute_sign(uint32_t c)
     return c == '\'' || c == '"' || c == 0x2019 || c == 0x201D || c == 0x2032 || c == 0x2033;
 }
 
-/* 48°51′24″N, 2°21'E, 45°N: an angle, or a place on the globe. Not 20°C. */
+/* Claims an angle or a geographical coordinate: 48°51′24″N, 2°21'E, 45°N. 20°C is neither. */
 static size_t take_angle(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
@@ -411,7 +417,7 @@ static size_t take_angle(struct mt_codes_finder *finder, size_t i)
     return is_one && mt_codes_take(finder, MT_CODE_NUMBER, begin, at);
 }
 
-/* 5,- and 5,-- at a price's end, as shops write it. */
+/* Claims 5,- and 5,--, as shops write prices. */
 static size_t take_round_price(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
@@ -436,7 +442,8 @@ static size_t take_round_price(struct mt_codes_finder *finder, size_t i)
     return at > dash && is_price && mt_codes_take(finder, MT_CODE_NUMBER, begin, at);
 }
 
-/* Where (a), (iii) or (12) that text[at] begins with ends, and all that follow it; at: there is none. */
+/* Returns where clauses such as (a), (iii) or (12) end, of which the first begins at text[at]; `at`
+ * where there is none. */
 static size_t clauses_end(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
     while (at < end && finder->text[at] == '(') {
@@ -451,8 +458,8 @@ static size_t clauses_end(const struct mt_codes_finder *finder, size_t at, size_
     return at;
 }
 
-/* 4.1.2, 10.15.7, 24.12.2024: a section, a version, or a date; 2.1(b) of a law. Parts of three digits are a
- * number of another language. */
+/* Claims a section, a version or a date, as in 4.1.2, 10.15.7 and 24.12.2024, or a law's 2.1(b).
+ * Parts of three digits make a number of another language. */
 static size_t take_section(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
@@ -475,7 +482,7 @@ static size_t take_section(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_NUMBER, item->core_begin, item->core_end);
 }
 
-/* The zone behind a time: 3 PM EST, 21:00 CET. */
+/* Claims the time zone behind a time: 3 PM EST, 21:00 CET. */
 static size_t take_zone(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const zones[] = {"EST", "EDT", "CST", "CDT", "MST",  "MDT",  "PST", "PDT",
@@ -489,7 +496,7 @@ static size_t take_zone(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_WORD, item->core_begin, item->core_end);
 }
 
-/* v1.2.3 */
+/* Claims a version with a letter: v1.2.3. */
 static size_t take_tagged(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
@@ -503,7 +510,7 @@ static size_t take_tagged(struct mt_codes_finder *finder, size_t i)
     return is_one && mt_codes_take(finder, MT_CODE_WORD, item->core_begin, item->core_end);
 }
 
-/* 2.0, 3.11: digits at full stops. */
+/* Whether the item is digits with full stops between them: 2.0, 3.11. */
 static bool is_version(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     size_t at = item->core_begin, n_stops = 0;
@@ -518,7 +525,7 @@ static bool is_version(const struct mt_codes_finder *finder, const struct mt_cod
     return n_stops > 0 && at == item->core_end && item->core_end - item->core_begin <= 12;
 }
 
-/* CC, BY-SA, USB: capitals, and hyphens between them. */
+/* Whether the item is capitals, which may have hyphens between them: CC, BY-SA, USB. */
 static bool is_acronym(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     size_t n_letters = 0;
@@ -533,7 +540,8 @@ static bool is_acronym(const struct mt_codes_finder *finder, const struct mt_cod
     return n_letters >= 2;
 }
 
-/* The number behind Version; USB 3.0 and CC BY-SA 4.0 with their names. */
+/* Claims the number behind "Version", and numbers together with names such as USB 3.0 and CC BY-SA
+ * 4.0. */
 static size_t take_version(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const words[] = {"Version", "version", "v",   "v.",  "V",       "Ver", "ver",
@@ -562,7 +570,7 @@ static size_t take_version(struct mt_codes_finder *finder, size_t i)
 
 /* ---- No. 5 ---- */
 
-/* 5, 1-5, 3/4, 10:40. */
+/* Whether the item is a number or two with a sign between them: 5, 1-5, 3/4, 10:40. */
 static bool is_range(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     for (size_t i = item->core_begin; i < item->core_end; i = mt_codes_next(finder, i)) {
@@ -573,7 +581,7 @@ static bool is_range(const struct mt_codes_finder *finder, const struct mt_codes
     return item->core_begin < item->core_end && mt_codes_digit_at(finder, item->core_begin);
 }
 
-/* A-1023/B: capitals and digits. */
+/* Whether the item is capitals and digits: A-1023/B. */
 static bool is_number_of_letters(const struct mt_codes_finder *finder,
                                  const struct mt_codes_item *item)
 {
@@ -587,7 +595,7 @@ static bool is_number_of_letters(const struct mt_codes_finder *finder,
     return has_digit;
 }
 
-/* No.5 */
+/* Whether the item is "No." and a number without a blank: No.5. */
 static bool is_glued_numero(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     size_t at = item->core_begin;
@@ -600,7 +608,7 @@ static bool is_glued_numero(const struct mt_codes_finder *finder, const struct m
     return true;
 }
 
-/* No. 5, Nos. 3; no. 5 where no plural follows. */
+/* Claims "No. 5" and "Nos. 3"; "no. 5" only where no plural follows. */
 static size_t take_numero(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const words[] = {"No", "Nos", "NO", NULL};
@@ -626,7 +634,7 @@ static size_t take_numero(struct mt_codes_finder *finder, size_t i)
                                                                                                 : 0;
 }
 
-/* How many pieces the vocabulary has to spell it with; 1: it knows it. */
+/* Returns with how many pieces the vocabulary spells the text; 1: it has a piece for the whole. */
 static size_t count_pieces(struct mt_codes_finder *finder, const char *text, size_t length)
 {
     size_t n = 1;
@@ -636,7 +644,8 @@ static size_t count_pieces(struct mt_codes_finder *finder, const char *text, siz
     return n;
 }
 
-/* fig. 3, vol. 2, pp. 10-12, Dep. 08:15, where the vocabulary does not have the word. */
+/* Claims references such as fig. 3, vol. 2, pp. 10-12 and Dep. 08:15 where the vocabulary does not
+ * have the word. */
 static size_t take_reference(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const words[] = {"fig", "Fig",  "figs", "Figs", "ed",  "eds", "eq",  "Eq",
@@ -653,7 +662,7 @@ static size_t take_reference(struct mt_codes_finder *finder, size_t i)
                                                                                                : 0;
 }
 
-/* 9am, 5:30pm: a time that the vocabulary has no piece for the end of. */
+/* Claims times such as 9am and 5:30pm where the vocabulary has no piece for their end. */
 static size_t take_half(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
@@ -664,13 +673,13 @@ static size_t take_half(struct mt_codes_finder *finder, size_t i)
     if (at == begin || item->core_end != at + 2 || (finder->text[at + 1] | 0x20) != 'm' ||
         !mt_codes_is_one_of(finder->text[at], "apAP") || !finder->options->tokenizer)
         return 0;
-    /* Both halves of the day, for a sentence often has both. */
+    /* Both halves of the day are claimed alike, because a sentence often has both. */
     return count_pieces(finder, "5pm", 3) > count_pieces(finder, "5", 1) + 1 &&
            mt_codes_take(finder, MT_CODE_WORD, begin, item->core_end);
 }
 
-/* Python 3.12, Bluetooth 5.0: a name and its version. A capital at a sentence's beginning says nothing, so
- * that there the number has to be the last thing, or a verb has to follow. */
+/* Claims a name and its version: Python 3.12, Bluetooth 5.0. A capital at a sentence's beginning
+ * does not make a name, so there the number has to end the sentence, or a verb has to follow. */
 static size_t take_release(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const follows_name[] = {

@@ -1,4 +1,4 @@
-/* Words said more than once: "no no no", "very very good". */
+/* Finds words that are repeated: "no no no", "very very good". */
 #include "server/text/codes/codes_state.h"
 
 #include <strings.h>
@@ -7,8 +7,8 @@
 
 #define MAX_WORD_BYTES 64
 
-/* Words that are said twice for emphasis. Other words may stand twice because grammar asks for it:
- * "had had", "people, people with guns". */
+/* Words that are repeated for emphasis. Other words may stand twice because of grammar: "had had",
+ * "people, people with guns". */
 static const char *const emphatic[] = {
     "again",    "ah",    "bad",    "big",   "blah",   "bye",   "dear",   "deep",  "far",    "fine",
     "go",       "good",  "great",  "ha",    "haha",   "hello", "help",   "here",  "hey",    "hi",
@@ -23,7 +23,8 @@ static bool is_word_char(uint32_t c)
     return mt_codes_is_letter(c) || mt_codes_is_digit(c) || c == '_';
 }
 
-/* What is part of a word where a letter follows: "e.g.no", and what nobody sees. */
+/* Whether the character belongs to a word where a letter follows, as in "e.g.no", or is
+ * invisible. */
 static bool may_join(const struct mt_codes_finder *finder, size_t at)
 {
     uint32_t c = mt_codes_at(finder, at);
@@ -32,7 +33,7 @@ static bool may_join(const struct mt_codes_finder *finder, size_t at)
            (u_charType((UChar32)c) == U_CONTROL_CHAR && !mt_codes_is_blank(c));
 }
 
-/* What is taken out of the text leaves its neighbours side by side: "</b>no". */
+/* Whether there is a code, as in "</b>no". Taking it out makes its neighbours adjacent. */
 static bool is_code(const struct mt_codes_finder *finder, size_t at)
 {
     return finder->taken[at] != MT_FREE;
@@ -84,7 +85,7 @@ static bool is_same(const struct mt_codes_finder *finder, struct mt_range a, str
     return i == a.end && k == b.end;
 }
 
-/* One blank, or a comma and a blank, and nothing of the reader's. */
+/* Whether the bytes are one blank, or a comma and a blank, and none of them is the reader's. */
 static bool is_separator(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     bool is_one = (end - begin == 1 && finder->text[begin] == ' ') ||
@@ -104,7 +105,7 @@ static bool has_own(const struct mt_codes_finder *finder, size_t begin, size_t e
     return first < finder->segment->n && finder->segment->codes[first].at.begin < end;
 }
 
-/* From the first word on the same one is there n times. */
+/* Ends a run in which the first word is repeated: it is there n times. */
 static void end_run(struct mt_codes_finder *finder, struct mt_range first, size_t last_end,
                     size_t n)
 {

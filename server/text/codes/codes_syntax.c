@@ -1,5 +1,5 @@
-/* What is recognised by how it is written, wherever it stands: placeholders, template languages, code,
- * escapes, mentions, emoji. */
+/* Finds what is recognised by its spelling anywhere in a text: placeholders, template languages,
+ * code, escapes, mentions, emoji. */
 #include "server/text/codes/codes_state.h"
 
 #include "base/ascii.h"
@@ -12,10 +12,10 @@
 
 #include <unicode/uchar.h>
 
-/* Longest of these in bytes; blocks of code and addresses may be longer. */
+/* Most bytes of such a code, except that blocks of code and addresses may be longer. */
 #define MAX_SYNTAX_BYTES 256
 #define MAX_CODE_BYTES 1024
-/* Of JSON within a sentence. */
+/* Most bytes of a JSON object within a sentence. */
 #define MAX_OBJECT_BYTES 400
 #define MAX_SET_BYTES 40
 #define MAX_INDEX_BYTES 6
@@ -24,7 +24,7 @@
 #define MAX_WORD_BYTES 40
 
 struct syntax {
-    size_t n; /* bytes; 0: nothing found */
+    size_t n; /* length in bytes; 0: nothing was found */
     enum mt_code_kind kind;
     bool is_loose;
 };
@@ -59,7 +59,8 @@ static bool is_word_at(const struct mt_codes_finder *finder, size_t at)
     return mt_codes_is_letter(c) || mt_codes_is_digit(c);
 }
 
-/* Bytes from text[begin] on to the closing string, with it, in the same line; 0: none near. */
+/* Returns the bytes from text[begin] to the closing string, including it, in the same line; 0:
+ * there is none, or too far away. */
 static size_t closed_by(const struct mt_codes_finder *finder, size_t begin, const char *closing,
                         size_t most)
 {
@@ -71,7 +72,8 @@ static size_t closed_by(const struct mt_codes_finder *finder, size_t begin, cons
     return end ? (size_t)(end - from) + strlen(closing) : 0;
 }
 
-/* \N and \n of subtitles and catalogues, and \\n, which was escaped twice. Not \nu, as a formula has it. */
+/* Matches \N and \n of subtitles and catalogues, and \\n, which was escaped twice; but not \nu,
+ * which formulas have. */
 static struct syntax match_escape(const struct mt_codes_finder *finder, size_t begin)
 {
     if (finder->text[begin] != '\\' || mt_codes_before(finder, begin) == '\\')
@@ -85,7 +87,7 @@ static struct syntax match_escape(const struct mt_codes_finder *finder, size_t b
                : nothing;
 }
 
-/* \\u20ac, \\x41: a character as source code writes it. */
+/* Matches a character as source code writes it: \\u20ac, \\x41. */
 static struct syntax match_escaped_char(const struct mt_codes_finder *finder, size_t begin)
 {
     bool is_short = starts(finder, begin, "\\x");
@@ -97,7 +99,8 @@ static struct syntax match_escaped_char(const struct mt_codes_finder *finder, si
     return at == begin + 2 + n_digits ? word(at - begin) : nothing;
 }
 
-/* {% if %} {%- endif -%} {# note #} {{#if x}} {{else}} {{/if}} {/if} {if $x}. */
+/* Matches statements of template languages: {% if %} {%- endif -%} {# note #} {{#if x}} {{else}}
+ * {{/if}} {/if} {if $x}. */
 static struct syntax match_statement(const struct mt_codes_finder *finder, size_t begin)
 {
     static const struct {
@@ -121,7 +124,7 @@ static struct syntax match_statement(const struct mt_codes_finder *finder, size_
     return nothing;
 }
 
-/* <%= x %> {{{x}}} [%key:a::b%] [[x]] */
+/* Matches <%= x %> {{{x}}} [%key:a::b%] [[x]]. */
 static struct syntax match_bracketed(const struct mt_codes_finder *finder, size_t begin)
 {
     static const struct {
@@ -146,7 +149,7 @@ static struct syntax match_bracketed(const struct mt_codes_finder *finder, size_
     return nothing;
 }
 
-/* {n, number} {d, date, short}: ICU's arguments without branches. */
+/* Matches ICU's arguments without branches: {n, number} {d, date, short}. */
 static struct syntax match_argument(const struct mt_codes_finder *finder, size_t begin)
 {
     static const char *const kinds[] = {"number",   "date",     "time",
@@ -175,7 +178,8 @@ static struct syntax match_argument(const struct mt_codes_finder *finder, size_t
     return nothing;
 }
 
-/* { $count }, { -brand }, { name }: Fluent's, and others' with blanks. */
+/* Matches placeholders with blanks in their braces, as Fluent has them: { $count }, { -brand }, {
+ * name }. */
 static struct syntax match_spaced(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 1;
@@ -197,7 +201,7 @@ static struct syntax match_spaced(const struct mt_codes_finder *finder, size_t b
                   : nothing;
 }
 
-/* {a, b}, {first name}: what is written in braces is no sentence. */
+/* Matches {a, b} and {first name}: what stands in braces is no sentence. */
 static struct syntax match_set(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 1;
@@ -213,7 +217,7 @@ static struct syntax match_set(const struct mt_codes_finder *finder, size_t begi
     return is_one ? word(at + 1 - begin) : nothing;
 }
 
-/* Where a string in quotation marks ends that text[at] begins; 0: nowhere in this line. */
+/* Returns where the quoted string that begins at text[at] ends; 0: nowhere in this line. */
 static size_t quoted_end(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
     for (at++; at < end && finder->text[at] != '\n'; at++) {
@@ -225,7 +229,7 @@ static size_t quoted_end(const struct mt_codes_finder *finder, size_t at, size_t
     return 0;
 }
 
-/* {"name": "Anna", "age": 30}: an object of JSON, which has a key first, in one line. */
+/* Matches a JSON object in one line, which begins with a key: {"name": "Anna", "age": 30}. */
 static struct syntax match_object(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 1, depth = 1;
@@ -250,7 +254,7 @@ static struct syntax match_object(const struct mt_codes_finder *finder, size_t b
     return depth == 0 ? word(at - begin) : nothing;
 }
 
-/* `code`, ``co`de``: as many backticks at both ends. */
+/* Matches `code` and ``co`de``, with the same number of backticks at both ends. */
 static struct syntax match_code(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t n = 0, at;
@@ -270,7 +274,7 @@ static struct syntax match_code(const struct mt_codes_finder *finder, size_t beg
     return nothing;
 }
 
-/* The same signs on both sides of a name: %from%, %%name%%, ###T01###, @@x@@, __count__. */
+/* Matches a name between the same signs: %from%, %%name%%, ###T01###, @@x@@, __count__. */
 static struct syntax match_sentinel(const struct mt_codes_finder *finder, size_t begin)
 {
     char c = finder->text[begin];
@@ -299,7 +303,7 @@ static struct syntax match_sentinel(const struct mt_codes_finder *finder, size_t
     return is_one && !is_word_at(finder, at + n) ? word(at + n - begin) : nothing;
 }
 
-/* :smile: */
+/* Matches :smile:. */
 static struct syntax match_shortcode(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 1, n_letters = 0;
@@ -319,7 +323,7 @@ static struct syntax match_shortcode(const struct mt_codes_finder *finder, size_
                   : nothing;
 }
 
-/* :-) <3 and the like, between blanks or before the sentence's end. */
+/* Matches emoticons such as :-) and <3, between blanks or before the sentence's end. */
 static struct syntax match_emoticon(const struct mt_codes_finder *finder, size_t begin)
 {
     static const char *const faces[] = {
@@ -357,7 +361,7 @@ static struct syntax match_emoticon(const struct mt_codes_finder *finder, size_t
     return nothing;
 }
 
-/* @name, @name@host, #tag: not within words, and letters in them. */
+/* Matches @name, @name@host and #tag, which have letters and do not begin within a word. */
 static struct syntax match_mention(const struct mt_codes_finder *finder, size_t begin)
 {
     char c = finder->text[begin];
@@ -381,7 +385,7 @@ static struct syntax match_mention(const struct mt_codes_finder *finder, size_t 
                   : nothing;
 }
 
-/* [Ctrl]+[Alt]+[F4]: two keys at least, which models pull apart. */
+/* Matches at least two keys, as in [Ctrl]+[Alt]+[F4], which models would separate. */
 static struct syntax match_keys(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin, n_keys = 0;
@@ -400,7 +404,7 @@ static struct syntax match_keys(const struct mt_codes_finder *finder, size_t beg
     return n_keys > 1 && mt_codes_char(finder, at - 1) == ']' ? word(at - begin) : nothing;
 }
 
-/* What goes on behind a variable's name: ->name, ::name, [key]. */
+/* Returns where the members behind a variable's name end: ->name, ::name, [key]. */
 static size_t members_end(const struct mt_codes_finder *finder, size_t at)
 {
     for (;;) {
@@ -415,7 +419,7 @@ static size_t members_end(const struct mt_codes_finder *finder, size_t at)
     }
 }
 
-/* Bytes of <sub>2</sub>; 0: there is none at text[begin]. */
+/* Returns the length of an element such as <sub>2</sub> at text[begin]; 0: there is none. */
 static size_t index_length(const struct mt_codes_finder *finder, size_t begin)
 {
     static const char *const tags[][2] = {{"<sub>", "</sub>"}, {"<sup>", "</sup>"}};
@@ -432,8 +436,8 @@ static size_t index_length(const struct mt_codes_finder *finder, size_t begin)
     return 0;
 }
 
-/* H<sub>2</sub>O, 25 m<sup>2</sup>: a few letters with what stands at their foot or head are one, and with the
- * number before; a note's number stays behind its word. */
+/* Matches a few letters with their index or exponent, and the number before them: H<sub>2</sub>O,
+ * 25 m<sup>2</sup>. The number of a note is not matched and stays behind its word. */
 static struct syntax match_index(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin, n = 0;
@@ -461,7 +465,7 @@ static struct syntax match_index(const struct mt_codes_finder *finder, size_t be
                                                : MT_CODE_POINT};
 }
 
-/* [^1]: a footnote's number. */
+/* Matches a footnote's number: [^1]. */
 static struct syntax match_footnote(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 2;
@@ -474,7 +478,7 @@ static struct syntax match_footnote(const struct mt_codes_finder *finder, size_t
                : nothing;
 }
 
-/* @:menu.file.save, @:lower:name: another message's name. */
+/* Matches the name of another message: @:menu.file.save, @:lower:name. */
 static struct syntax match_linked(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 2, end = at;
@@ -487,7 +491,8 @@ static struct syntax match_linked(const struct mt_codes_finder *finder, size_t b
     return end > begin + 2 ? word(end - begin) : nothing;
 }
 
-/* $HOME, $name, $user->name, $t(key): two letters at least. Not US$, $1, $A5. */
+/* Matches variables of at least two letters: $HOME, $name, $user->name, $t(key); but not US$, $1,
+ * $A5. */
 static struct syntax match_variable(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 1;
@@ -507,7 +512,7 @@ static struct syntax match_variable(const struct mt_codes_finder *finder, size_t
     return at - begin > 2 ? word(at - begin) : nothing;
 }
 
-/* &lt;br&gt;, &lt;a href=x&gt;: a tag as a page shows it. */
+/* Matches a tag that a page shows as text: &lt;br&gt;, &lt;a href=x&gt;. */
 static struct syntax match_shown_tag(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 4;
@@ -528,7 +533,7 @@ static struct syntax match_shown_tag(const struct mt_codes_finder *finder, size_
                   : nothing;
 }
 
-/* &nbsp; &#39; left in a text. */
+/* Matches entities left in a text: &nbsp; &#39;. */
 static struct syntax match_entity(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 1;
@@ -545,7 +550,7 @@ static struct syntax match_entity(const struct mt_codes_finder *finder, size_t b
                   : nothing;
 }
 
-/* SW1A 2AA: a British postcode. */
+/* Matches a British postcode: SW1A 2AA. */
 static struct syntax match_postcode(const struct mt_codes_finder *finder, size_t begin)
 {
     const char *text = finder->text;
@@ -564,7 +569,8 @@ static struct syntax match_postcode(const struct mt_codes_finder *finder, size_t
 
 /* ---- placeholders ---- */
 
-/* Placeholders, and what touches them and belongs to them. */
+/* Returns where placeholders end that begin before `end`, with what touches them and belongs to
+ * them. */
 static size_t placeholder_end(const struct mt_codes_finder *finder, size_t end)
 {
     while (end < finder->length && finder->taken[end] == MT_FREE) {
@@ -584,7 +590,8 @@ static bool is_heart(uint32_t c)
            c == 0x1F5A4 || c == 0x1F90D || c == 0x1F90E;
 }
 
-/* Where the name begins that text[at], a trade mark's sign, stands at: Foo™. `at`: there is none. */
+/* Returns where the name begins that text[at], the sign of a trade mark, belongs to, as in Foo™;
+ * `at`: there is none. */
 static size_t trademark_begin(const struct mt_codes_finder *finder, size_t at)
 {
     uint32_t sign = mt_codes_at(finder, at);
@@ -597,7 +604,7 @@ static size_t trademark_begin(const struct mt_codes_finder *finder, size_t at)
     return is_one ? begin : at;
 }
 
-/* Returns where it ends; 0: none. */
+/* Claims a placeholder and returns where it ends; 0: there is none. */
 static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 {
     size_t n = mt_placeholder_at(finder->text, finder->length, begin);
@@ -614,7 +621,7 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
     size_t name = n ? trademark_begin(finder, begin) : begin;
     if (name < begin)
         mt_codes_claim(finder, MT_CODE_WORD, name, begin + n);
-    else if (n) /* a heart parts "I" and "you" better than "I you" */
+    else if (n) /* a heart separates "I" and "you", where models would misread "I you" */
         mt_codes_claim(finder, is_heart(mt_codes_at(finder, begin)) ? MT_CODE_EDGE : MT_CODE_POINT,
                        begin, begin + n);
     return n ? begin + n : 0;
@@ -643,7 +650,8 @@ static size_t take_syntax(struct mt_codes_finder *finder, size_t begin)
     return 0;
 }
 
-/* In "path\name" the letter at text[at] is part of the word: the vocabulary has fewer pieces for it so. */
+/* Whether the letter at text[at] belongs to the word, as in "path\name": the vocabulary then spells
+ * it with fewer pieces. */
 static bool is_of_word(struct mt_codes_finder *finder, size_t at)
 {
     const struct mt_tokenizer *tokenizer = finder->options->tokenizer;
@@ -660,7 +668,7 @@ static bool is_of_word(struct mt_codes_finder *finder, size_t at)
     return with < without;
 }
 
-/* Behind placeholders: "#{name}" is one, and in C:\new no line ends. */
+/* Claims what is looked for after placeholders: "#{name}" is one, and no line ends in C:\new. */
 static size_t take_rest(struct mt_codes_finder *finder, size_t begin)
 {
     struct syntax found = match_escape(finder, begin);
@@ -674,7 +682,7 @@ static size_t take_rest(struct mt_codes_finder *finder, size_t begin)
     return code == MT_NO_MATE ? 0 : begin + found.n;
 }
 
-/* In the middle of a word, or at a blank, nothing begins. */
+/* Whether a code may begin here: not in the middle of a word, nor at a blank. */
 static bool may_begin(const struct mt_codes_finder *finder, size_t at)
 {
     char c = finder->text[at];

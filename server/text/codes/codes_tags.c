@@ -1,5 +1,6 @@
-/* Tags and marks that stand around words, in plain text: HTML's and those of localisers (<b>, <0>,
- * <x id="1"/>), BBCode, subtitles' overrides, Markdown. A pair is one only within a line. */
+/* Finds tags and marks around words in plain text: HTML's and those of localisers (<b>, <0>, <x
+ * id="1"/>), BBCode, subtitles' overrides, Markdown. Both tags of a pair have to be in the same
+ * line. */
 #include "server/text/codes/codes_state.h"
 
 #include <strings.h>
@@ -22,7 +23,7 @@ static bool is_named(const struct mt_codes_finder *finder, const struct mt_open_
 
 static void push(struct mt_open_tags *tags, const struct mt_open_tag *tag)
 {
-    if (tags->n == MT_MAX_OPEN_TAGS) { /* the outermost one will hardly be closed */
+    if (tags->n == MT_MAX_OPEN_TAGS) { /* the outermost one is the least likely to be closed */
         memmove(tags->items, tags->items + 1, (MT_MAX_OPEN_TAGS - 1) * sizeof *tags->items);
         tags->n--;
     }
@@ -37,7 +38,8 @@ static bool have_same_name(const struct mt_codes_finder *finder, const struct mt
            strncasecmp(finder->text + a->name_begin, finder->text + b->name_begin, n) == 0;
 }
 
-/* Takes the innermost open tag that this one closes, and those within it; false: there is none. */
+/* Takes the innermost open tag that `closing` closes, and drops those within it. Returns false
+ * where there is none. */
 static bool pop(const struct mt_codes_finder *finder, struct mt_open_tags *tags,
                 const struct mt_open_tag *closing, struct mt_open_tag *out)
 {
@@ -67,7 +69,7 @@ struct markup_tag {
     bool is_closing, is_empty, has_attributes, has_values;
 };
 
-/* Reads <name attributes>, </name>, <name/>; false: it is none. */
+/* Reads <name attributes>, </name> or <name/>. Returns false for anything else. */
 static bool read_tag(const struct mt_codes_finder *finder, size_t begin, struct markup_tag *out)
 {
     size_t limit = finder->length - begin < MAX_TAG_BYTES ? finder->length : begin + MAX_TAG_BYTES;
@@ -123,18 +125,18 @@ static const char *const inlines[] = {
     "ph",    "q",    "s",       "samp", "script", "small", "span",  "strike",   "strong",
     "style", "sub",  "sup",     "time", "tt",     "u",     "var",   "wbr",      "x",
     "bx",    "ex",   "c",       "v",    "ruby",   "rt",    "rp",    "textarea", NULL};
-/* What is between these is no text. */
+/* Elements whose content is no text. */
 static const char *const verbatim[] = {"code", "kbd", "samp", "script", "style", "tt", "var", NULL};
 
-/* "Use <b> for bold": it is spoken of. */
+/* Whether the tag is only mentioned, as in "Use <b> for bold". */
 static bool is_alone(const struct mt_codes_finder *finder, const struct markup_tag *read)
 {
     return !read->has_attributes && mt_codes_is_blank(mt_codes_before(finder, read->tag.begin)) &&
            mt_codes_is_blank(mt_codes_at(finder, read->tag.end));
 }
 
-/* A name for something, where it is not closed: <Enter>, <your name>. Those of HTML and numbered ones
- * are not, unless they stand alone. */
+/* Whether an unclosed tag is a name for something, as in <Enter> and <your name>. HTML's tags and
+ * numbered ones are not, unless they stand alone. */
 static bool is_name(const struct mt_codes_finder *finder, const struct markup_tag *read)
 {
     char first = finder->text[read->tag.name_begin];
@@ -168,7 +170,7 @@ static size_t take_markup(struct mt_codes_finder *finder, struct mt_open_tags *t
     struct mt_open_tag *tag = &read.tag;
     bool is_prose = read.has_attributes && !read.has_values && is_named(finder, tag, inlines);
     if (is_prose || !mt_codes_is_free(finder, tag->begin, tag->end))
-        return 0; /* a <b and c> d */
+        return 0; /* not a tag: a <b and c> d */
     if (is_named(finder, tag, blocks)) {
         mt_codes_claim(finder, MT_CODE_EDGE, tag->begin, tag->end);
     } else if (read.is_closing) {
@@ -184,7 +186,7 @@ static size_t take_markup(struct mt_codes_finder *finder, struct mt_open_tags *t
     return tag->end;
 }
 
-/* <!-- -->, <https://example.com>, <name@example.com>. */
+/* Claims <!-- -->, <https://example.com>, <name@example.com>. */
 static size_t take_other_markup(struct mt_codes_finder *finder, size_t begin)
 {
     size_t limit = finder->length - begin < MAX_TAG_BYTES ? finder->length : begin + MAX_TAG_BYTES;
@@ -273,7 +275,7 @@ static size_t take_override(struct mt_codes_finder *finder, struct mt_open_tags 
 
 /* ---- Markdown ---- */
 
-/* [words](address), ![words](address), [words][name]: its closing part. */
+/* Claims the closing part of [words](address), ![words](address) or [words][name]. */
 static size_t close_link(struct mt_codes_finder *finder, struct mt_open_tags *tags, size_t begin)
 {
     char bracket = mt_codes_char(finder, begin + 1);
@@ -295,7 +297,7 @@ static size_t close_link(struct mt_codes_finder *finder, struct mt_open_tags *ta
                       memchr(finder->text + begin + 2, '"', at - begin - 2));
     if (!is_link)
         return 0;
-    if (open.end == begin) /* no words */
+    if (open.end == begin) /* there are no words */
         return mt_codes_claim_over(finder, MT_CODE_WORD, open.begin, at + 1) == MT_NO_MATE ? 0
                                                                                            : at + 1;
     return mt_codes_claim_pair(finder, (struct mt_range){open.begin, open.end},
@@ -310,14 +312,15 @@ static size_t open_link(const struct mt_codes_finder *finder, struct mt_open_tag
     size_t n = finder->text[begin] == '!' ? 2 : 1;
     if (n == 2 && mt_codes_char(finder, begin + 1) != '[')
         return 0;
-    if (mt_codes_char(finder, begin + n) == '^') /* [^1]: a note */
+    if (mt_codes_char(finder, begin + n) == '^') /* [^1] is a note */
         return 0;
     push(tags, &(struct mt_open_tag){
                    .family = '(', .begin = begin, .end = begin + n, .found = MT_NO_MATE});
     return begin + n;
 }
 
-/* "~~Old price~~ New price": what is struck out and what follows it in capitals are two texts. */
+/* Cuts "~~Old price~~ New price" in two: what is struck out, and what follows with a capital, are
+ * separate texts. */
 static bool take_struck(struct mt_codes_finder *finder, const struct mt_open_tag *open,
                         size_t begin, size_t end)
 {
@@ -329,8 +332,8 @@ static bool take_struck(struct mt_codes_finder *finder, const struct mt_open_tag
            mt_codes_claim(finder, MT_CODE_EDGE, begin, end) != MT_NO_MATE;
 }
 
-/* **words**, *words*, __words__, ~~words~~, ''words'': marks that touch their words, and nothing on their
- * other side does. */
+/* Claims the marks of **words**, *words*, __words__, ~~words~~ and ''words'', which touch their
+ * words on one side and nothing on the other. */
 static size_t take_emphasis(struct mt_codes_finder *finder, struct mt_open_tags *tags, size_t begin)
 {
     char mark = finder->text[begin];

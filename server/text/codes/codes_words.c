@@ -1,5 +1,5 @@
-/* What of a line's words is copied: expressions, numbers with what belongs to them, names, and what the
- * model cannot read. */
+/* Finds what is copied of a line's words: expressions, numbers with their units and signs, names,
+ * and what the model cannot read. */
 #include "server/text/codes/codes_state.h"
 
 #include <unicode/uchar.h>
@@ -7,7 +7,7 @@
 /* ---- brackets that cannot be read ---- */
 
 #define MAX_OPEN_BRACKETS 32
-/* Arguments of a call, with blanks between them. */
+/* Most bytes of a call's arguments, in which there may be blanks. */
 #define MAX_CALL_BYTES 80
 
 static bool has_readable(const struct mt_codes_finder *finder, size_t begin, size_t end)
@@ -27,8 +27,8 @@ static bool is_bracket(uint32_t c, uint32_t mask)
     return c >= 0x80 && (U_GET_GC_MASK((UChar32)c) & mask) != 0;
 }
 
-/* A pair of brackets or quotation marks around words that can be read; others are points, or belong to
- * the word that they touch. */
+/* Claims a pair of brackets or quotation marks around words that can be read. Other brackets are
+ * points, or belong to the word that they touch. */
 static void take_brackets(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     size_t open[MAX_OPEN_BRACKETS], n = 0;
@@ -58,7 +58,7 @@ static bool is_number_sign(uint32_t c)
     return type == U_OTHER_NUMBER || type == U_LETTER_NUMBER || u_isdigit((UChar32)c);
 }
 
-/* A sign that stands at a word and is none of its letters. */
+/* Whether a sign beside a word does not belong to it as a letter does. */
 static bool is_outer_sign(const struct mt_codes_finder *finder, uint32_t c)
 {
     return mt_codes_is_unread(finder, c) && !mt_is_word_char(c) && !is_number_sign(c) &&
@@ -86,7 +86,8 @@ static struct content look_into(const struct mt_codes_finder *finder, size_t beg
     return content;
 }
 
-/* One code, or one on each side of the reader's codes where half a pair is within. */
+/* Claims one code, or one on each side of the reader's codes where only half of a pair is
+ * within. */
 static void claim_word(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     struct content content = look_into(finder, begin, end);
@@ -105,7 +106,8 @@ static void claim_word(struct mt_codes_finder *finder, size_t begin, size_t end)
         mt_codes_claim(finder, MT_CODE_WORD, at, end);
 }
 
-/* Where words that can be read begin and end at hyphens, slashes and brackets: "日本語/English" is two. */
+/* Returns where the word ends that begins at text[begin]. Hyphens, slashes and brackets separate
+ * words that can be read from others: "日本語/English" is two. */
 static size_t piece_end(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     while (begin < end && !mt_codes_is_one_of(finder->text[begin], "-/(),:"))
@@ -124,7 +126,7 @@ static bool is_readable_word(const struct mt_codes_finder *finder, size_t begin,
     return n >= 3;
 }
 
-/* Claims text[begin, end) but for readable words at its hyphens and slashes. */
+/* Claims text[begin, end) except for readable words at its hyphens and slashes. */
 static void take_pieces(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     size_t from = begin, last = begin;
@@ -141,7 +143,8 @@ static void take_pieces(struct mt_codes_finder *finder, size_t begin, size_t end
     claim_word(finder, from, end);
 }
 
-/* What is left of ⌘C and ⌥+Shift without the sign: a letter, or what + joins. */
+/* Whether this is the rest of a key's name without its sign, as in ⌘C and ⌥+Shift: a single letter,
+ * or what + joins. */
 static bool is_key(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     size_t n_letters = 0;
@@ -150,7 +153,7 @@ static bool is_key(const struct mt_codes_finder *finder, size_t begin, size_t en
     return (n_letters == 1 && mt_codes_next(finder, begin) == end) || finder->text[begin] == '+';
 }
 
-/* ★ at the ends of a word is no part of it; its neighbours are. */
+/* Claims signs such as ★ at both ends of a word apart from it, and returns the word. */
 static struct mt_range take_outer_signs(struct mt_codes_finder *finder, struct mt_range core)
 {
     size_t begin = core.begin, end = core.end;
@@ -172,8 +175,8 @@ static struct mt_range take_outer_signs(struct mt_codes_finder *finder, struct m
     return (struct mt_range){begin, end};
 }
 
-/* Punctuation that cannot be read goes with the word it touches, where that cannot be read either;
- * else it is a point. */
+/* Claims punctuation that cannot be read: together with the word it touches where that cannot be
+ * read either, otherwise as a point. */
 static struct mt_range take_outer_marks(struct mt_codes_finder *finder,
                                         const struct mt_codes_item *item, struct mt_range core)
 {
@@ -190,7 +193,8 @@ static struct mt_range take_outer_marks(struct mt_codes_finder *finder,
     return core;
 }
 
-/* Signs that a number has with a blank between them: 20 °C, 10 ‰, 5 €; § 5, № 5. */
+/* Whether it is a sign that stands beside a number, with a blank in between: 20 °C, 10 ‰, 5 €; § 5,
+ * № 5. */
 static bool is_unit_sign(uint32_t c)
 {
     return c == 0xB0 || c == 0x2030 || c == 0x2031 || c == 0x2032 || c == 0x2033 || c == 0x2103 ||
@@ -204,7 +208,7 @@ static bool is_number_item(const struct mt_codes_finder *finder, const struct mt
            mt_codes_is_free(finder, item->core_begin, item->core_end);
 }
 
-/* 50 m²: what cannot be read behind a number is its unit. */
+/* Joins a number and the code behind it, which is its unit, as in 50 m². Returns whether it did. */
 static bool join_unit(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i], *before = i > 0 ? item - 1 : NULL;
@@ -224,7 +228,7 @@ static bool join_unit(struct mt_codes_finder *finder, size_t i)
     return mt_codes_claim_amount(finder, before->core_begin, item->core_end);
 }
 
-/* § 5, № 5: the sign says what the number is. */
+/* Joins a sign such as those of § 5 and № 5 with the number behind it. Returns whether it did. */
 static bool join_number(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i], *next = item + 1;
@@ -236,7 +240,8 @@ static bool join_number(struct mt_codes_finder *finder, size_t i)
            mt_codes_claim_amount(finder, item->begin, next->core_end);
 }
 
-/* Whether the run is signs alone: what to make of them depends on what is around (codes_edges.c). */
+/* Whether the run consists of signs. What these mean depends on what is around them
+ * (codes_edges.c). */
 static bool is_signs(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i = mt_codes_next(finder, i)) {
@@ -247,7 +252,7 @@ static bool is_signs(const struct mt_codes_finder *finder, size_t begin, size_t 
     return true;
 }
 
-/* Two words of another script with a blank between them are one. */
+/* Makes one code of two words of another script that a blank separates. */
 static void join_words(struct mt_codes_finder *finder)
 {
     if (finder->n < 2)
@@ -259,7 +264,7 @@ static void join_words(struct mt_codes_finder *finder)
         mt_codes_join(finder);
 }
 
-/* Without the 's of a name. */
+/* Returns where a name ends without its 's. */
 static size_t without_genitive(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     if (end - begin < 3 || finder->text[end - 1] != 's')
@@ -299,7 +304,8 @@ static void take_unread(struct mt_codes_finder *finder, size_t i)
 
 /* ---- names ---- */
 
-/* Where the brackets end that are open in text[begin, end): obj.method(1, 2). */
+/* Returns where the brackets that are open in text[begin, end) are closed, as in obj.method(1,
+ * 2). */
 static size_t call_end(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     const char *open = memchr(finder->text + begin, '(', end - begin);
@@ -345,7 +351,8 @@ static void take_name(struct mt_codes_finder *finder, size_t i)
     }
 }
 
-/* a.k.a., U.S.A.: three letters at least, which models take for the ends of sentences. */
+/* Claims initials of at least three letters, such as a.k.a. and U.S.A., because models take their
+ * full stops for ends of sentences. */
 static bool take_initials(struct mt_codes_finder *finder, size_t i)
 {
     size_t begin = finder->items[i].core_begin, at = begin, end = finder->items[i].end;
@@ -355,7 +362,7 @@ static bool take_initials(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_WORD, begin, at);
 }
 
-/* A–Z, a-f: one of which a model may take for a word. */
+/* Claims ranges of letters such as A–Z and a-f, of which models may take one for a word. */
 static bool take_letters(struct mt_codes_finder *finder, size_t i)
 {
     size_t first = finder->items[i].core_begin, dash = first + 1, end = finder->items[i].core_end;
@@ -366,7 +373,7 @@ static bool take_letters(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_WORD, first, end);
 }
 
-/* "Run npm install first." Returns how many items it took. */
+/* Claims the command in "Run npm install first." and returns how many items it took. */
 static size_t take_command(struct mt_codes_finder *finder, size_t i)
 {
     size_t begin = finder->items[i].begin;
@@ -400,7 +407,8 @@ static void take_items(struct mt_codes_finder *finder)
     }
 }
 
-/* What nobody sees, or says how a letter of ours looks, which has one look only. */
+/* Whether the character is invisible, or selects how the letter before it looks where the letter
+ * has only one look. */
 static bool is_unseen(const struct mt_codes_finder *finder, size_t at)
 {
     uint32_t c = mt_codes_at(finder, at), before = mt_codes_before(finder, at);
@@ -410,7 +418,7 @@ static bool is_unseen(const struct mt_codes_finder *finder, size_t at)
             (is_selector && before < 0x250 && mt_codes_is_letter(before)));
 }
 
-/* It is not shown to the model either. */
+/* Claims invisible characters, so that the model does not get them. */
 static void take_invisible(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     for (size_t i = begin, next; i < end; i = next) {

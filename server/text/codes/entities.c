@@ -2,15 +2,15 @@
 
 #include <stdlib.h>
 
-/* Characters of one segment that keep their entities. */
+/* Most characters of one segment that keep their entities. */
 #define MAX_ENTITIES 32
 
 struct entity {
     uint32_t code_point;
-    struct mt_range name; /* bytes of names */
+    struct mt_range name; /* bytes in the names */
 };
 
-/* A segment's own: what its source wrote as entities. */
+/* What the source of one segment wrote as entities. */
 struct entities {
     struct entity items[MAX_ENTITIES];
     size_t n;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* U+FDD0 to U+FDD2 before a number, U+FDD3 behind it. */
+/* U+FDD0 to U+FDD2 stand before a number, and U+FDD3 behind it. */
 #define SIGN_BYTES 3
 static const char first_bytes[] = "\xEF\xB7";
 #define FIRST_LAST_BYTE 0x90
@@ -15,7 +15,7 @@ static const char first_bytes[] = "\xEF\xB7";
 struct codes {
     size_t n;
     struct code {
-        size_t index; /* of the segment's */
+        size_t index; /* in the segment's codes */
         enum mt_numbered_kind kind;
         size_t number;
     } items[2 * MT_MAX_NUMBERED_CODES];
@@ -36,7 +36,7 @@ static bool stands_alone(const struct mt_code *code)
            code->kind == MT_CODE_BREAK || code->kind == MT_CODE_EDGE;
 }
 
-/* A code with others within it is in the stretch together with them. */
+/* A code within another one is in the stretch only together with that. */
 static size_t code_before(const struct mt_numbered_stretch *stretch)
 {
     size_t last = stretch->code;
@@ -53,7 +53,7 @@ void mt_numbered_trim(struct mt_numbered_stretch *stretch, struct mt_numbered_en
     struct mt_numbered_ends most = *ends;
     *ends = (struct mt_numbered_ends){0};
     if (stretch->code_end - stretch->code > 4 * MT_MAX_NUMBERED_CODES)
-        return; /* it has no numbered form anyway */
+        return; /* such a stretch has no numbered form anyway */
     for (;; ends->before++) {
         bool has = stretch->code < stretch->code_end;
         size_t limit = has ? codes[stretch->code].at.begin : range->end;
@@ -80,7 +80,7 @@ void mt_numbered_trim(struct mt_numbered_stretch *stretch, struct mt_numbered_en
 
 /* ---- marks ---- */
 
-/* The last byte of a sign of ours at text[0, length), or 0. */
+/* Returns the last byte of the noncharacter that text[0, length) begins with, or 0. */
 static unsigned char sign_at(const char *text, size_t length)
 {
     bool is_sign = length >= SIGN_BYTES && memcmp(text, first_bytes, 2) == 0;
@@ -133,7 +133,7 @@ static struct code *find(struct codes *codes, size_t index)
     return NULL;
 }
 
-/* False: it has no numbered form. */
+/* Returns false where the stretch has no numbered form. */
 static bool add_code(struct codes *codes, const struct mt_numbered_stretch *stretch, size_t index,
                      size_t *n_numbers)
 {
@@ -183,8 +183,8 @@ static bool is_written_alike(const struct mt_numbered_stretch *a, size_t code_a,
            memcmp(a->coded->source + x.begin, b->coded->source + y.begin, x.end - x.begin) == 0;
 }
 
-/* The one of the same kind in `like` that is written in the same way, or the first one; NULL: all of
- * them have been taken. */
+/* Returns the code in `like` that is of the same kind and written in the same way, or else the
+ * first of its kind; NULL: all of them have been taken. */
 static const struct code *choose_like(const struct mt_numbered_stretch *stretch,
                                       const struct code *code,
                                       const struct mt_numbered_stretch *like,
@@ -203,7 +203,8 @@ static const struct code *choose_like(const struct mt_numbered_stretch *stretch,
     return first;
 }
 
-/* What `like` does not have gets numbers that are not there. False: there are too many. */
+/* Numbers the codes as in `like`. Those that it does not have get numbers that do not occur there.
+ * Returns false where there are too many. */
 static bool renumber(const struct mt_numbered_stretch *stretch, struct codes *codes,
                      const struct mt_numbered_stretch *like)
 {
@@ -259,7 +260,7 @@ static const struct code *find_mark(const struct codes *codes, const struct mt_n
     return NULL;
 }
 
-/* Whether each code is there once, and pairs are nested. */
+/* Whether each code occurs once, and pairs are nested. */
 static bool is_sound(const char *text, size_t length, const struct codes *codes)
 {
     size_t n_open = 0, n_seen = 0, open[MT_MAX_NUMBERED_CODES];

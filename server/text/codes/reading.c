@@ -10,8 +10,8 @@
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>
 
-/* Typographic signs and what a typewriter has for them. A dash that parts two thoughts is no hyphen,
- * so it gets blanks. */
+/* Typographic signs and their equivalents on a typewriter. A dash that separates two thoughts is no
+ * hyphen, so it gets blanks. */
 static const struct sign {
     uint32_t code_point;
     const char *as;
@@ -39,7 +39,7 @@ static bool reads_all(const struct mt_tokenizer *tokenizer, const char *ascii)
     return true;
 }
 
-/* What is left of a letter without its accent, or without being a capital; 0 where that is no letter of
+/* Returns the letter without its accent, or as a small letter; 0 where that is no letter of
  * ASCII. */
 static uint32_t plain_letter(uint32_t code_point)
 {
@@ -54,7 +54,7 @@ static uint32_t plain_letter(uint32_t code_point)
     return code_point >= 'A' && code_point <= 'Z' ? code_point + ('a' - 'A') : 0;
 }
 
-/* The letter as a string, or NULL. */
+/* Returns the simpler letter as a string, or NULL. */
 static const char *simpler(const struct mt_tokenizer *tokenizer, uint32_t code_point)
 {
     static const char letters[] =
@@ -71,7 +71,7 @@ static const char *simpler(const struct mt_tokenizer *tokenizer, uint32_t code_p
 enum mt_reading mt_reading_of(const struct mt_tokenizer *tokenizer, uint32_t code_point,
                               const char **as)
 {
-    /* Normalisation takes both out before a piece is looked for. */
+    /* Normalisation removes this character before pieces are looked up. */
     if (tokenizer && code_point == 0xFEFF)
         return MT_INVISIBLE;
     if (!tokenizer || (mt_tokenizer_reads(tokenizer, code_point) && code_point != 0x200B))
@@ -79,7 +79,7 @@ enum mt_reading mt_reading_of(const struct mt_tokenizer *tokenizer, uint32_t cod
     bool is_ignorable =
         u_hasBinaryProperty((UChar32)code_point, UCHAR_DEFAULT_IGNORABLE_CODE_POINT) ||
         u_charType((UChar32)code_point) == U_CONTROL_CHAR;
-    if (is_ignorable && code_point != 0x200B) /* which parts words */
+    if (is_ignorable && code_point != 0x200B) /* that one separates words */
         return MT_INVISIBLE;
     if (u_getCombiningClass((UChar32)code_point) != 0)
         return MT_READS; /* it composes with the letter before it */
@@ -116,14 +116,15 @@ enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *
 
 /* ---- days and months ---- */
 
-/* Between two of them: " – ". */
+/* Most bytes between two days, as in " – ". */
 #define MAX_JOINT_BYTES 5
 
-/* Bytes of the English name of a day or month at text[at], or of a short one; 0: none. *full is the long one. */
+/* Returns the length of the English name of a day or month at text[at], or of its short form; 0:
+ * there is none. *full gets the long form. */
 static size_t day_at(const char *text, size_t at, size_t end, const char **full)
 {
     static const struct {
-        const char *full, *forms[3]; /* longest first; besides the long one */
+        const char *full, *forms[3]; /* forms are the other ones, longest first */
     } names[] = {{"Monday", {"Mon"}},    {"Tuesday", {"Tues", "Tue"}},
                  {"Wednesday", {"Wed"}}, {"Thursday", {"Thurs", "Thur", "Thu"}},
                  {"Friday", {"Fri"}},    {"Saturday", {"Sat"}},
@@ -150,7 +151,7 @@ static size_t day_at(const char *text, size_t at, size_t end, const char **full)
     return 0;
 }
 
-/* Bytes of a hyphen or dash at text[at]; 0: none. */
+/* Returns the length of a hyphen or dash at text[at]; 0: there is none. */
 static size_t dash_at(const char *text, size_t at, size_t end)
 {
     return at < end && text[at] == '-'                                  ? 1
@@ -158,7 +159,7 @@ static size_t dash_at(const char *text, size_t at, size_t end)
                                                                         : 0;
 }
 
-/* Whether a day ends at text[at], and a dash without blanks follows, and another day. */
+/* A day has to end at text[at], and another one to follow the dash, without blanks. */
 size_t mt_dash_of_days(const char *text, size_t at, size_t end)
 {
     const char *full;
@@ -176,8 +177,9 @@ static bool is_joint(char c)
     return !mt_ascii_is_letter_or_digit(c) && c != '\n';
 }
 
-/* Mon of "Mon–Fri", "Mon, Wed & Fri" and "Mon 9–13"; Fri of "Fri, 3 May"; Dec. of "Dec. 31", Dec of "31 Dec".
- * The full stop belongs to it where more follows. */
+/* Returns the length of a short day or month that is shown in full: Mon of "Mon–Fri", "Mon, Wed &
+ * Fri" and "Mon 9–13"; Fri of "Fri, 3 May"; Dec. of "Dec. 31", Dec of "31 Dec". Its full stop
+ * belongs to it where more follows. */
 static size_t short_day_at(const char *text, size_t at, size_t end, const char **full)
 {
     const char *other;
@@ -201,7 +203,7 @@ static size_t short_day_at(const char *text, size_t at, size_t end, const char *
     return goes_on ? n + (text[at + n] == '.') : is_last ? n : 0;
 }
 
-/* Whether the vocabulary has pieces for months, and not for their short names. */
+/* Whether the vocabulary has pieces for months, but not for their short names. */
 static bool lacks_short_months(const struct mt_tokenizer *tokenizer)
 {
     size_t n_short = 0, n_full = 0;

@@ -1,7 +1,7 @@
 /*
- * What of a text a model can read: the characters that its source vocabulary has pieces for. One
- * that only byte pieces or the unknown piece spell says nothing to it, and is answered with words
- * from nowhere.
+ * Which characters of a text a model can read: those that its source vocabulary has pieces for.
+ * Where only byte pieces or the unknown piece spell a character, the model learns nothing from it
+ * and often answers with unrelated words.
  *
  * Thread-safety: safe.
  */
@@ -17,36 +17,41 @@
 struct mt_tokenizer;
 
 enum mt_reading {
-    MT_READS,     /* as it is */
-    MT_READS_AS,  /* only as another character, which says the same: ' for U+2019, - for a dash; a
-                     letter without its accent */
+    MT_READS, /* as it is */
+    /* only as another character with the same meaning: ' for U+2019, - for a dash, a letter without
+     * its accent */
+    MT_READS_AS,
     MT_READS_NOT, /* not at all */
-    MT_INVISIBLE, /* not at all, and nobody sees it: variation selectors, marks of direction, tags */
+    /* not at all, and it is invisible: variation selectors, marks of direction, tags */
+    MT_INVISIBLE,
 };
 
-/* *as is set for MT_READS_AS: NUL-terminated, never freed. tokenizer NULL: everything is read. */
+/* *as is set for MT_READS_AS; it ends in NUL and is never freed. tokenizer NULL: everything can be
+ * read. */
 enum mt_reading mt_reading_of(const struct mt_tokenizer *tokenizer, uint32_t code_point,
                               const char **as);
 
-/* The same of the character that text[at, end) begins with, and what composes with it: *n bytes. text is
- * well-formed UTF-8. */
+/* Does the same for the character that text[at, end) begins with, together with the marks that
+ * compose with it: *n bytes. text is well-formed UTF-8. */
 enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
                               size_t end, size_t *n, const char **as);
 
-/* English: the dash of "Monday–Friday", behind which models lose the other day, is shown as one with blanks,
- * and Mon, of which they know little, as Monday; Dec as December where the vocabulary has only that. Returns the
- * bytes of what *as is shown for; 0: none. */
+/* For English: returns how many bytes at text[at] the model is shown as *as; 0: none. Behind the
+ * dash of "Monday–Friday" models lose the second day, so it is shown with blanks. Mon, which they
+ * hardly know, is shown as Monday, and Dec as December where the vocabulary has only that. */
 size_t mt_reading_of_days(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
                           size_t end, const char **as);
-/* Bytes of such a dash at text[at]; 0: none. */
+/* Returns the length of such a dash at text[at]; 0: there is none. */
 size_t mt_dash_of_days(const char *text, size_t at, size_t end);
 
-/* How many pieces the vocabulary spells the words with. MT_MEMORY, and as mt_tokenize. */
+/* Counts the pieces with which the vocabulary spells the words. MT_MEMORY, and the errors of
+ * mt_tokenize. */
 MT_MUST_CHECK enum mt_status mt_reading_pieces(const struct mt_tokenizer *tokenizer,
                                                const char *text, size_t length, size_t *out,
                                                struct mt_error *err);
 
-/* Whether it is a letter or digit (mt_is_word_char) that the model reads in some way. */
+/* Whether it is a letter or digit (mt_is_word_char) that the model can read, perhaps as another
+ * one. */
 bool mt_is_readable_word_char(const struct mt_tokenizer *tokenizer, uint32_t code_point);
 
 #endif

@@ -29,7 +29,7 @@ static bool is_described(const GumboElement *element)
            strcasecmp(value_of(element, "property"), "og:description") == 0;
 }
 
-/* An input whose value is what its button says. */
+/* Whether it is an input whose value is a button's label. */
 static bool is_button(const GumboElement *element)
 {
     static const char *const types[] = {"submit", "button", "reset"};
@@ -44,7 +44,7 @@ static bool is_read(const GumboElement *element, const char *name)
 {
     GumboTag tag = element->tag;
     if (strcasecmp(name, "title") == 0)
-        return tag != GUMBO_TAG_LINK && tag != GUMBO_TAG_STYLE; /* names of style sheets */
+        return tag != GUMBO_TAG_LINK && tag != GUMBO_TAG_STYLE; /* there it names a style sheet */
     if (strcasecmp(name, "aria-label") == 0)
         return true;
     if (strcasecmp(name, "alt") == 0)
@@ -58,7 +58,7 @@ static bool is_read(const GumboElement *element, const char *name)
     return strcasecmp(name, "content") == 0 && tag == GUMBO_TAG_META && is_described(element);
 }
 
-/* The value without its quotes; empty where it is none of the source's. */
+/* Returns the value without its quotes; empty where the source does not have it. */
 static struct mt_range range_of(const struct finder *finder, const GumboAttribute *attribute)
 {
     GumboStringPiece piece = attribute->original_value;
@@ -114,7 +114,7 @@ static void look_at(struct finder *finder, const GumboNode *node)
     }
 }
 
-/* The tree is no deeper than MT_HTML_MAX_DEPTH. */
+/* This may recurse, since the tree is no deeper than MT_HTML_MAX_DEPTH. */
 static void walk(struct finder *finder, const GumboNode *node)
 {
     static const struct mt_coded_options options = {0};
@@ -138,7 +138,7 @@ static int compare(const void *a, const void *b)
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Elements that the parser made twice have their attributes twice. */
+/* Sorts the values. An element that the parser made twice has them twice. */
 static void put_in_order(struct mt_html_attributes *attributes)
 {
     size_t n = 0;

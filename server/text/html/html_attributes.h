@@ -1,6 +1,6 @@
 /*
- * Attributes of HTML whose values a reader meets as words, and those of <html> that say in which
- * language the page is.
+ * Attributes of HTML whose values are words for a reader of the page, and those of <html> that tell
+ * the page's language.
  *
  *   title, aria-label         of any element
  *   alt                       of <img>, <area>, <input>
@@ -9,8 +9,8 @@
  *   label                     of <option>, <optgroup>, <track>
  *   content                   of <meta name="description">, property="og:title", "og:description"
  *
- * What says translate="no" is passed over with all that is in it, and so is what is in scripts,
- * code and the like (html_reader.h).
+ * Elements with translate="no" are left out with everything in them, and so are scripts, code and
+ * other elements that are left alone (html_reader.h).
  *
  * Thread-safety: safe.
  */
@@ -20,14 +20,14 @@
 #include "server/text/splitter.h"
 
 struct mt_html_attributes {
-    struct mt_range *values; /* of the source, without their quotes; ascending */
+    struct mt_range *values; /* positions in the source, without the quotes, ascending */
     size_t n, capacity;
-    struct mt_range lang, dir; /* the same, of <html>; empty: it has none, or an empty one */
-    size_t lang_end;           /* behind lang and its quote */
+    struct mt_range lang, dir; /* the same for <html>; empty: it has none, or an empty one */
+    size_t lang_end;           /* position behind lang and its quote */
 };
 
-/* Zero-initialise; the caller finishes it on failure too. MT_LIMIT: the limits of html_reader.h, or
- * more than max values; MT_MEMORY. */
+/* *out has to be zero-initialised; the caller finishes it after a failure, too. MT_LIMIT: the
+ * limits of html_reader.h, or more than max values; MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_html_find_attributes(const char *source, size_t length, size_t max,
                                                      struct mt_html_attributes *out,
                                                      struct mt_error *err);

@@ -12,7 +12,8 @@
 
 #include <unicode/uchar.h>
 
-/* Elements in an inline one; with more it is a block: a list of links is no sentence. */
+/* Most elements within an inline one. With more it is a block, because a list of links is no
+ * sentence. */
 #define MAX_INLINE_ELEMENTS 64
 
 struct lister {
@@ -45,7 +46,7 @@ static bool is_text(const GumboNode *node)
            node->type == GUMBO_NODE_CDATA;
 }
 
-/* Those that stand among words; everything unknown does, as in browsers. */
+/* Whether the element stands among words. Like browsers it takes unknown elements as inline. */
 static bool is_inline_tag(GumboTag tag)
 {
     static const GumboTag tags[] = {
@@ -64,7 +65,7 @@ static bool is_inline_tag(GumboTag tag)
     return is_among(tag, tags, sizeof tags / sizeof *tags);
 }
 
-/* What is to be ticked stands between texts, and not in one. */
+/* Whether it is a check box or the like, which separates texts. */
 static bool is_choice(const GumboNode *node)
 {
     const GumboAttribute *type = gumbo_get_attribute(&node->v.element.attributes, "type");
@@ -80,7 +81,7 @@ static const char *sibling_text(const GumboNode *node, bool is_next)
     return sibling && is_text(sibling) ? sibling->v.text.text : "";
 }
 
-/* "Press <button>OK</button> to go on": between words of one sentence. */
+/* Whether it stands between words of a sentence: "Press <button>OK</button> to go on". */
 static bool is_in_sentence(const GumboNode *node)
 {
     const char *before = sibling_text(node, false), *behind = sibling_text(node, true);
@@ -94,7 +95,8 @@ static bool is_in_sentence(const GumboNode *node)
            (u_islower((UChar32)first) || (first < 0x80 && strchr(".,;:!?", (int)first)));
 }
 
-/* What a button or a label says is a text of its own, where it stands in no sentence. */
+/* Whether the element is inline. The label of a button outside of a sentence is a text of its
+ * own. */
 static bool is_inline(const GumboNode *node)
 {
     GumboTag tag = node->v.element.tag;
@@ -132,7 +134,7 @@ bool mt_html_is_left_alone(const struct mt_coded_options *options, const GumboNo
            mt_html_says_no(node) || is_ignored(options, node);
 }
 
-/* In all text, as a reader sees it. */
+/* Whether any text within the node has words that a reader sees. */
 static bool holds_words(const GumboNode *node)
 {
     if (is_text(node))
@@ -161,7 +163,7 @@ static struct mt_html_piece *add(struct lister *lister, enum mt_html_kind kind,
     return piece;
 }
 
-/* Where a part of the tree stands in the source; empty where it does not. */
+/* Returns where a part of the tree is in the source; empty where the source does not have it. */
 static struct mt_range range_of(const struct lister *lister, GumboStringPiece piece)
 {
     const char *source = lister->tree->source;
@@ -187,7 +189,8 @@ static bool is_same_name(const char *source, struct mt_range a, struct mt_range 
            strncasecmp(source + a.begin, source + b.begin, a.end - a.begin) == 0;
 }
 
-/* Its start tag, unless the parser made it up, or made the element a second time. */
+/* Returns the range of the start tag; empty where the parser added it, or made the element a second
+ * time. */
 static struct mt_range start_tag(const struct lister *lister, const GumboNode *node)
 {
     const unsigned copied =
@@ -226,7 +229,7 @@ static void add_tag(struct lister *lister, struct mt_range range, bool is_inline
         piece->kind = MT_HTML_BLOCK;
 }
 
-/* A tag that the parser passed over. */
+/* Adds a tag that the parser ignored. */
 static void add_stray_tag(struct lister *lister, struct mt_range range)
 {
     const char *source = lister->pieces->source;
@@ -240,7 +243,7 @@ static void add_stray_tag(struct lister *lister, struct mt_range range)
         add(lister, is_whole && is_inline_tag(tag) ? MT_HTML_POINT : MT_HTML_BLOCK, range);
 }
 
-/* In the title a '<' is one. */
+/* Whether '<' may begin a tag in the text; in a title it does not. */
 static bool is_markup(const GumboNode *text)
 {
     const GumboNode *parent = text->parent;
@@ -258,8 +261,8 @@ static void add_words(struct lister *lister, struct mt_range range, const char *
     piece->decoded_end = decoded_end;
 }
 
-/* Pieces of the text, and of tags in it that the parser passed over. What the parser decoded in a
- * way that is not understood ends the text before it, and stays as it is. */
+/* Adds the pieces of a text, and tags in it that the parser ignored. Where source and decoded text
+ * do not correspond the text ends, and the source stays as it is. */
 static void add_text(struct lister *lister, const GumboNode *node)
 {
     const char *source = lister->tree->source, *text = node->v.text.text, *decoded = text;
@@ -296,7 +299,7 @@ static void widen(struct mt_range *range, struct mt_range by)
     range->end = mt_size_max(range->end, by.end);
 }
 
-/* From its start tag to its end tag, or to the end of what is in it. */
+/* Extends *out from the element's start tag to its end tag, or to the end of its content. */
 static void find_extent(const struct lister *lister, const GumboNode *node, struct mt_range *out)
 {
     if (!is_element(node)) {
@@ -310,7 +313,7 @@ static void find_extent(const struct lister *lister, const GumboNode *node, stru
     widen(out, end_tag(lister, node));
 }
 
-/* Whether what is left alone stands in a sentence as a word does. */
+/* Whether an element that is left alone is used as a word of a sentence. */
 static bool is_word(const GumboNode *node)
 {
     return node->type == GUMBO_NODE_ELEMENT && !mt_html_is_raw_text(node) && holds_words(node) &&
@@ -371,7 +374,7 @@ static bool add_node(struct lister *lister, const GumboNode *node)
     return true;
 }
 
-/* Without recursion, since the tree may be as deep as it has tags. */
+/* This does not recurse, since the tree may be as deep as there are tags. */
 static bool is_too_deep(const GumboNode *root)
 {
     const GumboNode *node = root;
@@ -417,7 +420,7 @@ static int compare_pieces(const void *a, const void *b)
     return x->range.end == y->range.end ? 0 : x->range.end > y->range.end ? -1 : 1;
 }
 
-/* Source that no part of the tree has: tags that were passed over, blanks. */
+/* Adds source that no part of the tree has: ignored tags and blanks. */
 static void add_gap(struct lister *lister, struct mt_range gap)
 {
     const char *source = lister->pieces->source;
@@ -436,7 +439,7 @@ static void add_gap(struct lister *lister, struct mt_range gap)
     }
 }
 
-/* Sorted, disjoint and without gaps. */
+/* Makes the pieces sorted, disjoint and without gaps. */
 static void put_in_order(struct lister *lister)
 {
     struct mt_html_pieces *pieces = lister->pieces;

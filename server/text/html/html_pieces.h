@@ -1,7 +1,7 @@
 /*
- * HTML as a flat list of pieces, in the order of its source. What the parser made up itself has no
- * piece, what it moved stands where its source has it, and tags that it passed over have pieces like
- * all others: so a broken tree needs no care. Only html_*.c include this.
+ * HTML as a flat list of pieces, in the order of its source. Elements that the parser added have no
+ * piece, those that it moved are where the source has them, and tags that it ignored have pieces
+ * like all others, so that a broken tree needs no special care. Only html_*.c include this.
  *
  *   <p>A <b>red</b> house</p>   ->   BLOCK TEXT START TEXT END TEXT BLOCK
  *
@@ -15,7 +15,7 @@
 #include "server/text/html/html_tree.h"
 
 enum mt_html_kind {
-    MT_HTML_BLOCK, /* belongs to no text: tags of blocks, blocks that are left alone */
+    MT_HTML_BLOCK, /* belongs to no text: tags of blocks, and blocks that are left alone */
     MT_HTML_TEXT,
     MT_HTML_START, /* tags of inline elements */
     MT_HTML_END,
@@ -24,49 +24,54 @@ enum mt_html_kind {
     MT_HTML_WORD,  /* an inline element that is left alone and has words */
 };
 
-/* What a run of pieces holds; of texts, characters. */
+/* What a run of pieces holds: the first four count characters of its texts. */
 struct mt_html_counts {
     size_t letters, digits, signs, blanks;
-    size_t words, points, breaks; /* pieces */
+    size_t words, points, breaks; /* numbers of pieces */
 };
 
-/* A text from outside; no characters: it is blank. */
+/* The characters at a text's ends, as its neighbours see them. All are 0 where the text is
+ * blank. */
 struct mt_html_ends {
-    uint32_t first, last; /* characters that are no blanks */
-    uint32_t conclusion;  /* the last one that is no bracket or quotation mark behind a sentence */
+    uint32_t first, last; /* the first and last that are no blanks */
+    /* the last one that is neither a bracket nor a quotation mark behind a sentence */
+    uint32_t conclusion;
     bool has_blank_before, has_blank_behind;
 };
 
 struct mt_html_piece {
     enum mt_html_kind kind;
-    GumboTag tag;         /* of START and END; of no known name: GUMBO_TAG_UNKNOWN */
+    /* of START and END; GUMBO_TAG_UNKNOWN where HTML does not know the name */
+    GumboTag tag;
     struct mt_range name; /* of START and END, in the source */
     struct mt_range range;
     const char *decoded, *decoded_end; /* TEXT */
     struct mt_html_ends ends;          /* TEXT */
     const GumboNode *node;             /* WORD */
-    struct mt_html_counts before;      /* in all pieces before it */
+    struct mt_html_counts before;      /* counts of all pieces before this one */
 
-    /* For whoever reads runs. */
-    size_t mate;   /* the other one of START and END; MT_NO_MATE */
-    size_t noted;  /* letters and digits of notes before it, in its run */
-    bool is_whole; /* a pair that is one code, with all in it */
-    bool cuts;     /* a text ends before it */
-    size_t code;   /* of START: its index in the segment */
+    /* The rest is set while a run is read. */
+    size_t mate;   /* index of the other tag, of START and END; MT_NO_MATE: there is none */
+    size_t noted;  /* letters and digits in notes before this piece, in its run */
+    bool is_whole; /* the pair becomes one code, with everything in it */
+    bool cuts;     /* a text ends before this piece */
+    size_t code;   /* START: its code's index in the segment */
 };
 
 struct mt_html_pieces {
     const char *source; /* borrowed */
     const char
-        *parsed; /* what texts were decoded from (html_text.h): as long, with the same words */
+        /* what texts were decoded from (html_text.h), which has the length and the words of
+         * source */
+        *parsed;
     size_t length;
     struct mt_html_piece *items;
     size_t n, capacity;
     struct mt_html_counts counts;
 };
 
-/* Zero-initialise; the caller finishes it on failure too. The tree must outlive it. MT_LIMIT: more
- * than MT_HTML_MAX_DEPTH. */
+/* *out has to be zero-initialised; the caller finishes it after a failure, too. The tree has to
+ * outlive it. MT_LIMIT: more than MT_HTML_MAX_DEPTH. */
 MT_MUST_CHECK enum mt_status mt_html_list(const char *source, size_t length,
                                           const struct mt_html_tree *tree,
                                           const struct mt_coded_options *options,
@@ -77,14 +82,15 @@ void mt_html_pieces_finish(struct mt_html_pieces *pieces);
 MT_MUST_CHECK enum mt_status mt_html_check_depth(const struct mt_html_tree *tree,
                                                  struct mt_error *err);
 
-/* Whether an element is left as it is, with everything in it; and whether it says so itself. */
+/* Whether an element is left as it is with everything in it; the second function tells whether its
+ * own attribute demands this. */
 bool mt_html_is_left_alone(const struct mt_coded_options *options, const GumboNode *element);
 bool mt_html_says_no(const GumboNode *element);
 
-/* Through a TEXT. */
+/* A walk through the characters of a TEXT. */
 struct mt_html_walk mt_html_walk(const struct mt_html_pieces *pieces, size_t text);
 
-/* What pieces [first, end) hold. */
+/* Counts what pieces [first, end) hold. */
 struct mt_html_counts mt_html_count(const struct mt_html_pieces *pieces, size_t first, size_t end);
 
 #endif

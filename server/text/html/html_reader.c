@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of what has an index: CO, km, 100. */
+/* Most bytes of what may have an index: CO, km, 100. */
 #define MOST_SYMBOL_BYTES 3
 
 struct reader {
     struct mt_html_pieces pieces;
     struct mt_coded *coded;
-    size_t first, end;                /* pieces of the segment that is being filled */
-    struct mt_coded_segment *segment; /* this one */
-    bool is_behind_point;             /* so that a blank counts although one stands before it */
+    size_t first, end;                /* pieces of the segment that is being read */
+    struct mt_coded_segment *segment; /* that segment */
+    bool is_behind_point;             /* a blank counts then, even behind another blank */
     enum mt_status status;
     struct mt_error *err;
 };
@@ -41,7 +41,8 @@ static char last_byte(const struct mt_coded_segment *segment)
     return length > 0 ? segment->words.bytes[length - 1] : '\n';
 }
 
-/* Every run of blanks is one; none at the beginning and behind line breaks. */
+/* Appends text, in which every run of blanks becomes one; there are none at the beginning and
+ * behind line breaks. */
 static void append(struct reader *reader, const char *bytes, size_t length)
 {
     struct mt_coded_segment *segment = reader->segment;
@@ -74,7 +75,7 @@ static void append_piece(struct reader *reader, size_t text)
     }
 }
 
-/* All text in a node, as a reader sees it. */
+/* Appends all text in a node, as a reader sees it. */
 static void append_node(struct reader *reader, const GumboNode *node)
 {
     const GumboVector *children = mt_html_children(node);
@@ -85,7 +86,7 @@ static void append_node(struct reader *reader, const GumboNode *node)
         append_node(reader, children->data[i]);
 }
 
-/* Takes blanks from the end. */
+/* Removes blanks from the end. */
 static void trim(struct reader *reader)
 {
     struct mt_coded_segment *segment = reader->segment;
@@ -114,7 +115,7 @@ static struct mt_range here(const struct reader *reader)
     return (struct mt_range){reader->segment->words.length, reader->segment->words.length};
 }
 
-/* Points side by side are one. */
+/* Adjacent points become one. */
 static void add_point(struct reader *reader, struct mt_range bytes)
 {
     struct mt_coded_segment *segment = reader->segment;
@@ -129,7 +130,7 @@ static void add_point(struct reader *reader, struct mt_range bytes)
         add(reader, &code);
 }
 
-/* A blank where there is none yet. */
+/* Adds a blank where there is none yet. */
 static void add_gap(struct reader *reader, struct mt_range bytes)
 {
     size_t begin = reader->segment->words.length;
@@ -144,7 +145,7 @@ static void add_gap(struct reader *reader, struct mt_range bytes)
         add_point(reader, bytes);
 }
 
-/* With the blanks of its source on both sides, which are none to a reader. */
+/* Adds a break with the blanks on both sides of it, which browsers do not show. */
 static void add_break(struct reader *reader, struct mt_range bytes)
 {
     const char *source = reader->pieces.source;
@@ -183,8 +184,8 @@ static void add_word(struct reader *reader, const struct mt_html_piece *piece)
 
 /* ---- formulas ---- */
 
-/* Where the word at the end of the words begins in them, behind all codes, if it stands so at the end
- * of the source's text, too. */
+/* Returns where the last of the words begins, behind all codes, if the text in the source ends with
+ * the same word. */
 static size_t find_word(const struct reader *reader, struct mt_range text)
 {
     const struct mt_coded_segment *segment = reader->segment;
@@ -203,7 +204,7 @@ static size_t find_word(const struct reader *reader, struct mt_range text)
     return is_same ? begin : words->length;
 }
 
-/* Moves the beginning of a text behind the word that it begins with. Returns its bytes. */
+/* Moves the beginning of a text behind its first word, and returns the word's length. */
 static size_t take_word(struct reader *reader, size_t text)
 {
     struct mt_html_piece *piece = &reader->pieces.items[text];
@@ -220,8 +221,8 @@ static size_t take_word(struct reader *reader, size_t text)
     return n;
 }
 
-/* Whether the note is the word's that stands in front of it, and says nothing without it: CO<sub>2</sub>,
- * km<sup>2</sup>, 10<sup>6</sup>, 3<sup>rd</sup>. Not it<sup>2</sup>, which has a footnote. */
+/* Whether the note belongs to the word before it, and means nothing alone: CO<sub>2</sub>,
+ * km<sup>2</sup>, 10<sup>6</sup>, 3<sup>rd</sup>. A footnote does not, as in it<sup>2</sup>. */
 static bool is_index(const struct reader *reader, size_t first)
 {
     const struct mt_html_piece *items = reader->pieces.items, *text = items + first - 1;
@@ -243,7 +244,8 @@ static bool is_index(const struct reader *reader, size_t first)
            (items[first].tag == GUMBO_TAG_SUB || n == 1 || strcspn(word, "aeiouyAEIOUY") >= n);
 }
 
-/* Where what belongs to the symbol at words[begin] begins: 25 m<sup>2</sup>, E = mc<sup>2</sup>, E=mc<sup>2</sup>. */
+/* Returns where the expression begins that the symbol at words[begin] is part of: 25 m<sup>2</sup>,
+ * E = mc<sup>2</sup>, E=mc<sup>2</sup>. */
 static size_t with_operand(const struct reader *reader, size_t begin, struct mt_range text)
 {
     const struct mt_coded_segment *segment = reader->segment;
@@ -267,8 +269,9 @@ static size_t with_operand(const struct reader *reader, size_t begin, struct mt_
     return is_one ? at : begin;
 }
 
-/* A note between letters, or at a symbol, is part of a formula, H<sub>2</sub>O, which is one word with all its
- * notes. Returns the piece behind it, or `first`: it is none. */
+/* A note between letters or at a symbol is part of a formula such as H<sub>2</sub>O, which becomes
+ * one word with all its notes. Returns the index of the piece behind it; `first`: there is no
+ * formula. */
 static size_t add_formula(struct reader *reader, size_t first)
 {
     size_t end = reader->end;
@@ -342,7 +345,7 @@ static void open_pair(struct reader *reader, size_t first)
     piece->code = reader->segment->n - 1;
 }
 
-/* With nothing but points in it, it is one with them. */
+/* Closes a pair. If there are only points in it, it becomes one code with them. */
 static void close_pair(struct reader *reader, size_t last)
 {
     struct mt_html_pieces *pieces = &reader->pieces;
@@ -362,7 +365,7 @@ static void close_pair(struct reader *reader, size_t last)
     segment->codes[open].mate = reader->status ? MT_NO_MATE : segment->n - 1;
 }
 
-/* Returns the piece behind what was added. */
+/* Returns the index of the piece behind what was added. */
 static size_t add_start(struct reader *reader, size_t index)
 {
     const struct mt_html_piece *piece = &reader->pieces.items[index];
@@ -399,7 +402,7 @@ static size_t add_piece(struct reader *reader, size_t index)
     return index + 1;
 }
 
-/* Whether a piece has nothing of its own to say at an end of a text. */
+/* Whether a piece has no meaning at an end of a text. */
 static bool is_outer(const struct reader *reader, size_t index)
 {
     const struct mt_html_piece *piece = &reader->pieces.items[index];
@@ -418,7 +421,8 @@ static bool is_outer(const struct reader *reader, size_t index)
     }
 }
 
-/* Leaves outside what does not belong to the words: the pieces at both ends, and a pair around all. */
+/* Leaves out what does not belong to the words: pieces at both ends, and a pair around
+ * everything. */
 static void narrow(struct reader *reader)
 {
     const struct mt_html_piece *items = reader->pieces.items;
@@ -441,7 +445,7 @@ static void narrow(struct reader *reader)
     }
 }
 
-/* Leaves the blanks of the outermost texts outside. */
+/* Leaves out the blanks of the first and last text. */
 static void narrow_texts(struct reader *reader)
 {
     struct mt_html_pieces *pieces = &reader->pieces;
@@ -465,7 +469,7 @@ static void narrow_texts(struct reader *reader)
     }
 }
 
-/* Whether there is something to translate: a letter or digit that is not left alone. */
+/* Whether there is a letter or digit to be translated. */
 static bool has_words(const struct mt_coded_segment *segment)
 {
     const struct mt_text *words = &segment->words;
@@ -494,7 +498,7 @@ static void drop_segment(struct reader *reader)
     reader->coded->n--;
 }
 
-/* Pieces [first, end) as a segment, if there are words in them. */
+/* Reads pieces [first, end) as a segment, if they have words. */
 static void read_segment(struct reader *reader, size_t first, size_t end)
 {
     struct mt_html_pieces *pieces = &reader->pieces;
@@ -521,7 +525,7 @@ static void read_segment(struct reader *reader, size_t first, size_t end)
         drop_segment(reader);
 }
 
-/* Pieces [first, end), none of them a block. */
+/* Reads pieces [first, end), none of which is a block. */
 static void read_run(struct reader *reader, size_t first, size_t end)
 {
     struct mt_html_counts held = mt_html_count(&reader->pieces, first, end);

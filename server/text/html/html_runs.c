@@ -10,17 +10,17 @@
 
 #include <unicode/uchar.h>
 
-/* Tags that may wait for their end: the innermost ones. So deep do pairs nest. */
+/* Most tags that wait for their end tag, the innermost ones: how deep pairs may nest. */
 #define MAX_OPEN 64
 
-/* After so many codes a text ends where it can: half of what a passage can place. */
+/* Codes after which a text ends at the next possible place: half of what a passage can place. */
 #define MANY_CODES 128
 
-/* Most letters, and most characters that are no blanks, of what is taken for the mark of a note. */
+/* Most letters, and most characters that are no blanks, in the mark of a note. */
 #define MAX_NOTE_LETTERS 2
 #define MAX_NOTE_CHARS 6
 
-/* Words in a title, less one. */
+/* Most blanks in a title, which has one word more. */
 #define MAX_TITLE_BLANKS 4
 
 size_t mt_html_behind(const struct mt_html_pieces *pieces, size_t index)
@@ -50,7 +50,7 @@ bool mt_html_is_note(const struct mt_html_pieces *pieces, size_t first)
            held.letters <= MAX_NOTE_LETTERS && n_chars <= MAX_NOTE_CHARS;
 }
 
-/* Those without words of their own. */
+/* Finds pairs that hold no words. */
 static void find_whole_pairs(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     size_t noted = 0, note_end = first;
@@ -98,16 +98,16 @@ void mt_html_pair(struct mt_html_pieces *pieces, size_t first, size_t end)
 
 /* ---- neighbours ---- */
 
-/* One element among its neighbours, seen from outside. */
+/* One element among its neighbours, as they see it. */
 struct neighbour {
     size_t first, end; /* pieces; the tags are the first and the last */
-    bool is_link;      /* or begins with one */
-    bool is_phrase;    /* made to stand in a sentence: <b>, <em>, ... */
+    bool is_link;      /* it is a link, or begins with one */
+    bool is_phrase;    /* an element for parts of sentences: <b>, <em>, ... */
     struct mt_html_counts holds;
     struct mt_html_ends ends;
 };
 
-/* What stands between two of them. */
+/* What stands between two neighbours. */
 struct between {
     bool has_blank, has_break, has_mark, has_slash, has_end;
     size_t n_signs;
@@ -133,7 +133,7 @@ static bool ends_sentence(uint32_t c)
     return u_hasBinaryProperty((UChar32)c, UCHAR_S_TERM) || c == '.' || c == 0x2026;
 }
 
-/* Between texts, and not in one. */
+/* Whether the character separates texts, and does not stand within one. */
 static bool is_separator(uint32_t c)
 {
     static const uint32_t marks[] = {'|',    '>',    0xA6,   0xB7,   0xBB,   0x2022,
@@ -144,7 +144,7 @@ static bool is_separator(uint32_t c)
     return false;
 }
 
-/* May stand at the beginning of a text, and not inside a word. */
+/* Whether a text may begin with the character, and a word does not have it inside. */
 static bool may_begin(uint32_t c)
 {
     int8_t type = u_charType((UChar32)c);
@@ -188,7 +188,7 @@ static struct neighbour look_at(const struct mt_html_pieces *pieces, size_t firs
     return neighbour;
 }
 
-/* A comment or an instruction. */
+/* Whether the point is a comment or an instruction. */
 static bool is_unseen(const struct mt_html_pieces *pieces, size_t point)
 {
     char second = pieces->source[pieces->items[point].range.begin + 1];
@@ -219,7 +219,7 @@ static struct between look_between(const struct mt_html_pieces *pieces, size_t f
     return between;
 }
 
-/* Without a blank between them: two texts, or parts of one word? */
+/* Whether two neighbours without a blank between them are two texts, not parts of one word. */
 static bool are_two_words(const struct neighbour *a, const struct neighbour *b)
 {
     uint32_t last = a->ends.last, first = b->ends.first;
@@ -231,7 +231,7 @@ static bool are_two_words(const struct neighbour *a, const struct neighbour *b)
            !mt_script_is_unspaced(last) && !mt_script_is_unspaced(first);
 }
 
-/* Two prices beside each other, of which models lose one: "<del>$10</del> <ins>$8</ins>". */
+/* Whether both are prices: "<del>$10</del> <ins>$8</ins>". Models lose one of two adjacent ones. */
 static bool are_two_numbers(const struct mt_html_pieces *pieces, const struct neighbour *a,
                             const struct neighbour *b)
 {
@@ -240,7 +240,7 @@ static bool are_two_numbers(const struct mt_html_pieces *pieces, const struct ne
     return are_numbers && between.n_signs == 0 && !between.has_break;
 }
 
-/* Nothing but another text begins so behind a letter or digit: "nameAge", "Price5". */
+/* Whether a second text must begin between these characters, as in "nameAge" and "Price5". */
 static bool is_seam(uint32_t last, uint32_t first)
 {
     if (u_islower((UChar32)last))
@@ -255,7 +255,8 @@ static bool is_title(const struct neighbour *a)
            !a->is_phrase;
 }
 
-/* Whether they stand for themselves. are_titles: all of their row are. */
+/* Whether two neighbours are independent texts. are_titles: all elements of their row are
+ * titles. */
 static bool stand_apart(const struct mt_html_pieces *pieces, const struct neighbour *a,
                         const struct neighbour *b, bool are_titles)
 {
@@ -284,18 +285,18 @@ static bool is_neighbour(const struct mt_html_pieces *pieces, size_t index)
     return piece->kind == MT_HTML_START && piece->mate != MT_NO_MATE && !piece->is_whole;
 }
 
-/* What stands between two texts belongs to neither. */
+/* Cuts before and behind what stands between two texts, which belongs to neither. */
 static void cut_between(struct mt_html_pieces *pieces, size_t end, size_t next)
 {
     pieces->items[end].cuts = true;
     pieces->items[next].cuts = true;
 }
 
-/* What stands beside each other: elements, and words that are in none of them. */
+/* The elements beside each other, and the words that are in none of them. */
 struct row {
     size_t n_elements, n_loose;
-    size_t element, loose; /* the last one of each */
-    bool are_titles;       /* all elements */
+    size_t element, loose; /* index of the last one of each */
+    bool are_titles;       /* all elements are titles */
 };
 
 static struct row look_at_row(const struct mt_html_pieces *pieces, size_t first, size_t end)
@@ -316,7 +317,8 @@ static struct row look_at_row(const struct mt_html_pieces *pieces, size_t first,
     return row;
 }
 
-/* A text and one element, "Comments<span>12</span>": returns whether they are cut apart. */
+/* Cuts a text from the only element beside it: "Comments<span>12</span>". Returns whether it
+ * did. */
 static bool cut_pair(struct mt_html_pieces *pieces, const struct row *row)
 {
     struct neighbour element = look_at(pieces, row->element);
@@ -333,7 +335,7 @@ static bool cut_pair(struct mt_html_pieces *pieces, const struct row *row)
     return true;
 }
 
-/* Returns whether a text ends in it. */
+/* Returns whether it made a cut. */
 static bool cut_row(struct mt_html_pieces *pieces, size_t first, size_t end, bool is_outermost)
 {
     struct row row = look_at_row(pieces, first, end);
@@ -363,7 +365,7 @@ static bool cut_row(struct mt_html_pieces *pieces, size_t first, size_t end, boo
     return has_cuts;
 }
 
-/* Lists of links, though words stand before or behind them, and however deep they stand. */
+/* Cuts lists of links, however deep they stand, even with words before or behind them. */
 static void cut_lists(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     struct mt_link_list list = {0};
@@ -381,7 +383,7 @@ static void cut_lists(struct mt_html_pieces *pieces, size_t first, size_t end)
     }
 }
 
-/* With nothing in it, not even a blank, and made to be seen: no mere place in a word. */
+/* Whether an element is completely empty and visible, so that it separates words. */
 static bool is_separating(const struct mt_html_pieces *pieces, size_t index)
 {
     const struct mt_html_piece *piece = &pieces->items[index];
@@ -396,11 +398,11 @@ static bool is_separating(const struct mt_html_pieces *pieces, size_t index)
            0;
 }
 
-/* Where two texts would be one but for such an element: "27<span></span>14 min". */
+/* Cuts where only such an element separates two texts: "27<span></span>14 min". */
 static void cut_at_separators(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
-    const struct mt_html_ends *last = NULL; /* of the text before */
-    size_t cut = end;                       /* behind the separator since then */
+    const struct mt_html_ends *last = NULL; /* ends of the text before */
+    size_t cut = end;                       /* index behind the last separator */
     for (size_t i = first; i < end; i++) {
         const struct mt_html_piece *piece = &pieces->items[i];
         if (piece->kind == MT_HTML_TEXT) {
@@ -421,7 +423,7 @@ static void cut_at_separators(struct mt_html_pieces *pieces, size_t first, size_
     }
 }
 
-/* Behind an element that has nothing but the end of a sentence: the model would not see it. */
+/* Cuts behind an element that has only the end of a sentence, since the model would not see it. */
 static void cut_behind_marks(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     for (size_t i = first, behind; i < end; i = behind) {
@@ -463,11 +465,11 @@ static void cut_long_texts(struct mt_html_pieces *pieces, size_t first, size_t e
     }
 }
 
-/* Where a text ends within a pair of tags, the pair is around several texts, so texts end at its
- * tags as well. */
+/* If a text ends within a pair of tags, then the pair is around several texts, so that texts end at
+ * its tags as well. */
 static void cut_around_split_pairs(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
-    size_t last = first; /* where the last text begins, of those that are cut so far */
+    size_t last = first; /* where the last text begins, among those that are cut so far */
     for (size_t i = first; i < end; i++) {
         struct mt_html_piece *piece = &pieces->items[i];
         last = piece->cuts ? i : last;

@@ -1,30 +1,32 @@
 /*
- * Runs of HTML: the pieces between two blocks, which are one text to a reader, or several. Only
- * html_*.c include this.
+ * Runs of HTML: the pieces between two blocks, which a reader takes for one text, or for several.
+ * Only html_*.c include this.
  */
 #ifndef MT_SERVER_TEXT_HTML_RUNS_H
 #define MT_SERVER_TEXT_HTML_RUNS_H
 
 #include "server/text/html/html_pieces.h"
 
-/* Gives the tags of pieces [first, end) their mates, where pairs nest, and says which pairs are
- * whole: those without words, and short notes. */
+/* Connects the tags of pieces [first, end) to pairs where they nest, and marks as whole the pairs
+ * without words and those around short notes. */
 void mt_html_pair(struct mt_html_pieces *pieces, size_t first, size_t end);
 
-/* Whether the piece begins a <sup> or <sub> that is no more than a note at its word: 2, [1], *. */
+/* Whether the piece begins a <sup> or <sub> that holds only the mark of a note: 2, [1], *. */
 bool mt_html_is_note(const struct mt_html_pieces *pieces, size_t first);
 
 /*
- * Says before which pieces of a run a text ends, when tags have their mates: between neighbours that
- * stand for themselves.
+ * Marks before which pieces of a run a text ends, after mt_html_pair: between neighbours that are
+ * independent texts,
  *
- *   <a>Home</a>|<a>About</a>      <span>Hello.</span>|<span>Bye.</span>      <span>O</span><span>nce</span>
+ *   <a>Home</a>|<a>About</a>      <span>Hello.</span>|<span>Bye.</span>
+ *   <span>O</span><span>nce</span>
  *
- * And before one that would have too many codes. A pair in which one ends belongs to none of them.
+ * and where a text would have too many codes. A pair within which a text ends belongs to none of
+ * them.
  */
 void mt_html_cut(struct mt_html_pieces *pieces, size_t first, size_t end);
 
-/* The piece behind one, or behind the pair that it begins. */
+/* Returns the index behind a piece, or behind the pair that it begins. */
 size_t mt_html_behind(const struct mt_html_pieces *pieces, size_t index);
 
 #endif

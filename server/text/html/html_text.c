@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Entities that need no semicolon: "&copy 2020" (HTML, "named character references"). */
+/* Entities that need no semicolon, as in "&copy 2020" (HTML, "named character references"). */
 static const char short_names[] =
     " AElig AMP Aacute Acirc Agrave Aring Atilde Auml COPY Ccedil ETH Eacute Ecirc Egrave Euml GT"
     " Iacute Icirc Igrave Iuml LT Ntilde Oacute Ocirc Ograve Oslash Otilde Ouml QUOT REG THORN"
@@ -37,8 +37,8 @@ static size_t digits_length(const char *source, size_t at, size_t end, bool is_h
     return next - at;
 }
 
-/* Bytes of what may be an entity at source[at], which is '&'; without its semicolon only where that
- * is allowed. 0: it is none. */
+/* Returns the length of what may be an entity at source[at], which is '&'. It has no semicolon only
+ * where HTML allows that. 0: it is none. */
 static size_t entity_length(const char *source, size_t at, size_t end, bool with_semicolon)
 {
     size_t next = at + 1;
@@ -62,7 +62,8 @@ static size_t entity_length(const char *source, size_t at, size_t end, bool with
     return next < end && source[next] == ';' ? next + 1 - at : 0;
 }
 
-/* Whether the texts may go on with these: behind the last letter with tags that the parser passed over. */
+/* Whether both texts can go on from here. Behind the last letter there may be tags that the parser
+ * ignored. */
 static bool is_in_step(const struct mt_html_walk *walk, size_t at, const char *decoded)
 {
     if (at >= walk->end || decoded > walk->decoded_end)
@@ -87,7 +88,7 @@ static bool take_entity(struct mt_html_walk *walk, size_t length, struct mt_html
     return true;
 }
 
-/* "&amp;" is an entity, and "&foo;" is none. */
+/* Whether '&' stands for itself, as in "&foo;" and not in "&amp;". */
 static bool is_literal(const struct mt_html_walk *walk, size_t length)
 {
     const char *source = walk->source + walk->at;
@@ -136,11 +137,11 @@ size_t mt_html_tag(const char *source, size_t at, size_t end)
 {
     size_t name = at + 1 + (source[at + 1] == '/'), i = name;
     char quote = '\0';
-    bool is_value = false; /* one may begin here */
+    bool is_value = false; /* an attribute's value may begin here */
     if (source[at] != '<' || name >= end)
         return 0;
     if (source[name] == '>' && name > at + 1)
-        return 3; /* </>, which browsers pass over */
+        return 3; /* browsers ignore </> */
     if (!isalpha((unsigned char)source[name]))
         return 0;
     for (; i < end && (quote || source[i] != '>'); i++) {

@@ -1,13 +1,13 @@
 /*
- * Text of HTML, character by character: as its source has it and as the parser decoded it, in step.
- * Only html_*.c include this.
+ * Reads text of HTML character by character, in the source and as the parser decoded it, at the
+ * same time. Only html_*.c include this.
  */
 #ifndef MT_SERVER_TEXT_HTML_TEXT_H
 #define MT_SERVER_TEXT_HTML_TEXT_H
 
 #include "server/text/splitter.h"
 
-/* source[at, end) and what the parser made of it; source ends in NUL. */
+/* The rest of both: source[at, end) and what the parser made of it. source ends in NUL. */
 struct mt_html_walk {
     const char *source;
     size_t at, end;
@@ -16,22 +16,23 @@ struct mt_html_walk {
 
 struct mt_html_char {
     struct mt_range source;
-    const char *bytes; /* decoded: one or, of some entities, two characters */
+    const char *bytes; /* decoded: one character, or two for some entities */
     size_t n_bytes;
     bool is_entity;
 };
 
-/* The next character. False: there is none, or source and decoded text are not in step here. */
+/* Takes the next character. Returns false at the end, or where source and decoded text do not
+ * correspond. */
 bool mt_html_next_char(struct mt_html_walk *walk, struct mt_html_char *out);
 
-/* Whether all was in step. */
+/* Whether both have been read to their ends. */
 bool mt_html_is_at_end(const struct mt_html_walk *walk);
 
-/* Bytes of the tag at source[at], up to `end` if it is not finished; 0: it is none, but text or a
- * comment. */
+/* Returns the length of the tag at source[at], which ends at `end` if it is not closed; 0: it is
+ * text or a comment. */
 size_t mt_html_tag(const char *source, size_t at, size_t end);
 
-/* Those that browsers collapse. */
+/* Whether browsers collapse the character with other blanks. */
 bool mt_html_is_blank(char c);
 
 #endif

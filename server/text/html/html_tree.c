@@ -11,22 +11,22 @@
 
 /* ---- parsing in limited memory ---- */
 
-/* Gumbo's blocks, so that they can be freed without walking a tree as deep as the input likes. */
+/* Gumbo's blocks are listed, so that they can be freed without walking a tree of any depth. */
 struct block {
     struct block *next, *previous;
     size_t n_bytes;
-    size_t padding; /* what follows is aligned as malloc aligns */
+    size_t padding; /* aligns what follows as malloc does */
 };
 
 static void give_up(struct mt_html_tree *tree, enum mt_status status)
 {
     tree->status = status;
-    longjmp(tree->out, 1); /* gumbo expects memory never to end */
+    longjmp(tree->out, 1); /* gumbo does not expect a failure */
 }
 
 /* Gumbo compares every attribute of a tag with all before it, so that 20,000 take a second, and has
- * no limit of its own. That an element was made shows in its memory: a node, then room for one
- * child. */
+ * no limit of its own. Its requests of memory show when an element is finished: first comes a node,
+ * then an array for one child. */
 static void count_attributes(struct mt_html_tree *tree, size_t n_bytes)
 {
     bool is_element = tree->last_bytes == sizeof(GumboNode) && n_bytes == sizeof(void *);
@@ -40,7 +40,8 @@ static void count_attributes(struct mt_html_tree *tree, size_t n_bytes)
         give_up(tree, MT_LIMIT);
 }
 
-/* All zero: gumbo reads whether a fragment is in quirks mode, and never writes it. */
+/* The memory is zeroed, because gumbo reads whether a fragment is in quirks mode but never sets
+ * it. */
 static void *allocate(void *context, size_t n_bytes)
 {
     struct mt_html_tree *tree = context;
@@ -58,10 +59,10 @@ static void *allocate(void *context, size_t n_bytes)
     return block + 1;
 }
 
-/* At nearly every tag gumbo looks through the elements that are open, and has no limit of their
- * number, so that 200,000 take half a minute. They stand in an array, the outermost first, which is
- * doubled when it is full: one with twice as many places as may be open had too many in it. Smaller
- * ones are also released when the page ends. */
+/* At nearly every tag gumbo searches the elements that are open, and has no limit of their number,
+ * so that 200,000 take half a minute. It keeps them in an array, the outermost first, and doubles
+ * it when it is full: an array for twice as many as allowed has held too many. Smaller arrays are
+ * also freed when the page ends. */
 static void count_open(struct mt_html_tree *tree, const struct block *block)
 {
     const GumboNode *first;
@@ -94,7 +95,8 @@ static size_t count_tags(const char *html, size_t length, const char *tag)
     return n_found;
 }
 
-/* A page, or a piece of one? In a <template> every piece may stand, table rows too. */
+/* Chooses whether the html is parsed as a page or as a fragment. Fragments are parsed as in a
+ * <template>, where everything is allowed, table rows too. */
 static GumboTag context_of(const char *html, size_t length, size_t n_roots)
 {
     bool is_page = n_roots > 0 || count_tags(html, length, "!doctype") > 0 ||
@@ -102,9 +104,9 @@ static GumboTag context_of(const char *html, size_t length, size_t n_roots)
     return is_page ? GUMBO_TAG_LAST : GUMBO_TAG_TEMPLATE;
 }
 
-/* Gumbo counts characters' numbers in an int, and does not look whether it overflows: &#4294967331;
- * would be some other character, or none. What has more digits than any character's number becomes
- * U+FFFD, as HTML wants it, in as many bytes. */
+/* Gumbo reads the number of a character into an int without checking for overflow, so that
+ * &#4294967331; would become another character, or none. Numbers with more digits than any
+ * character's become U+FFFD, as HTML demands, in as many bytes. */
 static void limit_number(char *digits, size_t n, bool is_hex)
 {
     const char *replacement = is_hex ? "FFFD" : "65533";
@@ -115,7 +117,7 @@ static void limit_number(char *digits, size_t n, bool is_hex)
     memcpy(digits + n - strlen(replacement), replacement, strlen(replacement));
 }
 
-/* In place; html ends in NUL. */
+/* Changes html, which ends in NUL, in place. */
 static void limit_numbers(char *html)
 {
     for (char *at = html; (at = strstr(at, "&#"));) {
@@ -136,8 +138,8 @@ static bool is_empty_tag(const char *tag, size_t length)
            gumbo_tagn_enum(name.data, (unsigned)name.length) == GUMBO_TAG_UNKNOWN;
 }
 
-/* Gumbo sees instructions in their place, which are comments to it and end at the next '>'. In a
- * title they are text. */
+/* Turns such tags into instructions, which gumbo takes for comments that end at the next '>'. In a
+ * title they are text and stay. */
 static void hide_empty_tags(char *html, size_t length)
 {
     for (size_t at = 0, end; at < length; at = end) {

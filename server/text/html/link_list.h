@@ -1,5 +1,6 @@
 /*
- * Many links with no words between them are a list: each of them is a text, and none a part of a sentence.
+ * Recognises lists of links: many links without words between them are texts of their own, not
+ * parts of a sentence.
  *
  * Thread-safety: one thread at a time.
  */
@@ -8,16 +9,17 @@
 
 #include "server/text/marked.h"
 
-/* A sentence may name five places, too. */
+/* Links that make a list. A sentence may name five places, too. */
 #define MT_MANY_LINKS 6
 
-/* Zero-initialise. */
+/* Has to be zero-initialised. */
 struct mt_link_list {
-    struct mt_range links[MT_MANY_LINKS]; /* the last ones without words between them */
+    struct mt_range links[MT_MANY_LINKS]; /* the latest ones, without words between them */
     size_t n;
 };
 
-/* Adds the next link, by what its reader counts in. Returns whether links, all of them, are of a list. */
+/* Adds the next link, with its range in the reader's own units. Returns whether all of links belong
+ * to a list. */
 bool mt_link_list_add(struct mt_link_list *list, struct mt_range link, bool is_behind_words);
 
 #endif

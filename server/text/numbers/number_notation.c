@@ -9,13 +9,13 @@
 #define MAX_GROUPS 16
 #define MAX_DIGITS 40
 
-/* The number's digits as ASCII, and where its separators are. */
+/* The number's digits as ASCII, and the positions of its separators. */
 struct parsed {
     char digits[MAX_DIGITS + 1];
     size_t n_digits;
-    size_t ends[MAX_GROUPS]; /* of each group, in digits */
+    size_t ends[MAX_GROUPS]; /* where each group ends, in digits */
     uint32_t separators[MAX_GROUPS];
-    size_t n; /* groups */
+    size_t n; /* number of groups */
 };
 
 enum form { FORM_UNSURE, FORM_AS_IT_IS, FORM_AMOUNT };
@@ -56,13 +56,13 @@ static bool is_blank_or_apostrophe(uint32_t c)
     return c == ' ' || c == 0xA0 || c == 0x202F || c == 0x2009 || c == '\'' || c == 0x2019;
 }
 
-/* Whether c is how the language groups digits; blanks and apostrophes group in every language. */
+/* Whether the language groups digits with c. Blanks and apostrophes may group in every language. */
 static bool groups_digits(uint32_t c, uint32_t grouping)
 {
     return c == grouping || is_blank_or_apostrophe(c);
 }
 
-/* How many groups are whole digits of an amount; 0: it is none in this notation. */
+/* Returns how many groups make the amount's whole number; 0: in this notation it is no amount. */
 static size_t count_whole_groups(const struct parsed *number, const UNumberFormat *format)
 {
     uint32_t decimal = symbol_of(format, UNUM_DECIMAL_SEPARATOR_SYMBOL);
@@ -74,7 +74,7 @@ static size_t count_whole_groups(const struct parsed *number, const UNumberForma
     return n > 1 && group_digits(number, 0) > 3 ? 0 : n;
 }
 
-/* 12.05.2024: a year at either end, and two short groups. */
+/* Whether it is like 12.05.2024: a year at one end, and two short groups. */
 static bool is_date(const struct parsed *number)
 {
     if (number->n != 3)
@@ -92,7 +92,8 @@ static bool has_separator(const struct parsed *number, uint32_t c)
     return false;
 }
 
-/* 07,02,2023 stands there for 07.02.2023: only full stops became commas. */
+/* Whether the translation has commas where the source has full stops and is otherwise the same:
+ * 07,02,2023 for 07.02.2023. */
 static bool has_commas_for_points(const struct mt_notation_input *input)
 {
     if (input->n_written != input->length)
@@ -124,7 +125,8 @@ static enum form form_of(const struct mt_notation_input *input, const struct par
     return is_version ? FORM_AS_IT_IS : FORM_UNSURE;
 }
 
-/* The only separator of what stands there, between two groups; 0: it has none, or several. */
+/* Returns the only separator of what the translation has, between two groups; 0: it has none, or
+ * several. */
 static uint32_t written_separator(const struct mt_notation_input *input)
 {
     struct parsed written;
@@ -137,10 +139,10 @@ static enum mt_status fail_icu(UErrorCode code, struct mt_error *err)
 {
     if (code == U_MEMORY_ALLOCATION_ERROR)
         return mt_fail_memory(err, 0, "a number's notation");
-    return MT_OK; /* not sure, then */
+    return MT_OK; /* *is_sure stays false */
 }
 
-/* digits with their fraction to out, as the target language writes them. */
+/* Appends digits and their fraction as the target language writes them. */
 static enum mt_status write_amount(const struct mt_notation_input *input,
                                    const struct parsed *number, size_t n_whole, struct mt_text *out,
                                    bool *is_sure, struct mt_error *err)

@@ -9,9 +9,9 @@
 
 #include <unicode/uchar.h>
 
-/* Digits of a number that is computed with. */
+/* Most digits of a number that is used in computations. */
 #define MAX_EXACT_DIGITS 9
-/* Largest power of ten that words say. */
+/* The largest power of ten that words stand for. */
 #define MAX_POWER 15
 
 static int digit_at(const struct mt_numbers_text *text, size_t at)
@@ -210,7 +210,7 @@ bool mt_number_is_decimal(uint32_t separator)
            separator == 0xFF0E || separator == 0xFF0C;
 }
 
-/* What tells a group from others. More zeros are another number where they are thousands. */
+/* A hash of a group's digits. It includes leading zeros where the group stands for thousands. */
 static uint64_t group_hash(const struct mt_number_group *group)
 {
     uint64_t n_zeros = mt_number_is_zero(group) && group->n_digits > 2 ? group->n_digits : 0;
@@ -245,7 +245,7 @@ static void read_number(const struct mt_number_side *side, struct mt_number *num
     bool is_grouped = mt_number_is_grouped(side, number, number->n);
     if (is_grouped)
         add_reading(number, mt_digits_value(&all, 0));
-    /* 340,000 is no 340: three zeros are thousands. */
+    /* Three zeros are thousands, so 340,000 is not 340. */
     bool has_own_separator = number->n == 2 || groups[1].separator != last->separator,
          is_round = is_grouped && mt_number_is_zero(last);
     if (mt_number_is_decimal(last->separator) && has_own_separator && !is_round &&
@@ -253,7 +253,7 @@ static void read_number(const struct mt_number_side *side, struct mt_number *num
         add_reading(number, mt_digits_value(&all, -(int32_t)last->n_digits));
 }
 
-/* Short forms that newspapers write, and ICU does not. */
+/* Short forms that newspapers use and ICU does not know. */
 static uint32_t short_scale(const char *text, size_t length, size_t *n_bytes)
 {
     static const struct {
@@ -271,7 +271,7 @@ static uint32_t short_scale(const char *text, size_t length, size_t *n_bytes)
     return 0;
 }
 
-/* Where the word behind a number's digits begins: after blanks and a hyphen. */
+/* The word may stand behind blanks and a hyphen. */
 size_t mt_number_skip_joints(const struct mt_numbers_text *text, size_t at)
 {
     while (at < text->length &&
@@ -280,7 +280,7 @@ size_t mt_number_skip_joints(const struct mt_numbers_text *text, size_t at)
     return at;
 }
 
-/* The word of that kind that begins at a place; 0: there is none. */
+/* Returns 0 where there is none. */
 size_t mt_number_word_at(const struct mt_numbers_text *text, size_t at,
                          enum mt_number_word_kind kind, uint32_t *value)
 {
@@ -294,8 +294,8 @@ size_t mt_number_word_at(const struct mt_numbers_text *text, size_t at,
     return 0;
 }
 
-/* The power of ten that the words behind a number say ("million", "千万"), and where they end; 0:
- * none does. */
+/* Returns the power of ten of the words behind a number ("million", "千万"), and in *end where they
+ * end; 0: there are none. */
 static uint32_t scale_behind(const struct mt_number_side *side, const struct mt_number *number,
                              size_t *end)
 {
@@ -323,7 +323,7 @@ static uint64_t power_of_ten(uint32_t power)
     return result;
 }
 
-/* Of a whole number that is less than 10,000. */
+/* Whether it is a whole number below 10,000. */
 static bool is_term(const struct mt_number_side *side, const struct mt_number *number,
                     uint64_t *out)
 {
@@ -339,8 +339,8 @@ static bool is_term(const struct mt_number_side *side, const struct mt_number *n
     return *out < 10000;
 }
 
-/* "1億5000万" is one number: its terms become groups of the first. Returns how many numbers there
- * are. */
+/* Joins the terms of a number such as "1億5000万", which become groups of the first. Returns how many
+ * numbers there are then. */
 static size_t join_terms(struct mt_number_side *side, size_t index, size_t end, uint32_t power)
 {
     struct mt_number *first = &side->numbers[index];
@@ -427,7 +427,7 @@ static enum mt_status add_said(struct mt_number_side *side, struct mt_number_val
     return status;
 }
 
-/* Digits that are letters: "二〇一〇". Returns where they end. */
+/* Reads characters that are digits, as in "二〇一〇", and moves *at behind them. */
 static enum mt_status read_numerals(struct mt_number_side *side, size_t *at, struct mt_error *err)
 {
     const struct mt_numbers_text *text = side->text;
@@ -447,7 +447,8 @@ static enum mt_status read_numerals(struct mt_number_side *side, size_t *at, str
     return add_said(side, mt_digits_value(&reader, 0), err);
 }
 
-/* "two thousand": the value before it counts times the scale, too. */
+/* Adds a word's value. A scale is also multiplied with the value before it, as in "two
+ * thousand". */
 static enum mt_status read_word(struct mt_number_side *side, const struct mt_number_word *word,
                                 size_t *n_before, struct mt_error *err)
 {
@@ -484,7 +485,7 @@ enum mt_status mt_numbers_read_words(struct mt_number_side *side, struct mt_erro
     const struct mt_numbers_text *text = side->text;
     struct mt_number_word words[MT_MAX_NUMBER_WORDS];
     enum mt_status status = MT_OK;
-    size_t n_before = 0; /* what was said before the last word */
+    size_t n_before = 0; /* number of values of the word before */
     if (side->has_words)
         return MT_OK;
     side->has_words = true;

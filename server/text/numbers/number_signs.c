@@ -10,14 +10,13 @@
 #include <unicode/unum.h>
 #include <unicode/ustring.h>
 
-/* Most bytes of a number whose sign is looked at: enough for trillions with cents and
- * separators. */
+/* Most bytes of a number whose sign is checked: enough for trillions with cents and separators. */
 #define MAX_AMOUNT_BYTES 32
-/* Most units of UTF-16 in an ordinal, as a language writes it. */
+/* Most UTF-16 units in an ordinal of a language. */
 #define MAX_ORDINAL_UNITS 32
 #define MAX_ORDINAL_BYTES 96
 #define MAX_ORDINAL_DIGITS 9
-/* Of 4ème behind the digits. */
+/* Most bytes of the letters behind an ordinal's digits, as in 4ème. */
 #define MAX_ENDING_BYTES 5
 
 static bool is_currency(uint32_t c)
@@ -27,7 +26,7 @@ static bool is_currency(uint32_t c)
 
 /* ---- currency ---- */
 
-/* The digits of an amount, without what stands between them. */
+/* The digits of an amount without separators. */
 struct amount {
     char digits[MAX_AMOUNT_BYTES];
     size_t n;
@@ -51,7 +50,8 @@ static size_t skip_blank_back(const char *text, size_t at)
     return at > 0 && u_isspace((UChar32)mt_utf8_decode(text + before)) ? before : at;
 }
 
-/* A separator of thousands or decimals, between two digits; its bytes, 0: none. */
+/* Returns the length of a separator of thousands or decimals between two digits; 0: there is
+ * none. */
 static size_t separator_at(const char *text, size_t length, size_t at)
 {
     uint32_t c = at < length ? mt_utf8_decode(text + at) : 0;
@@ -60,7 +60,7 @@ static size_t separator_at(const char *text, size_t length, size_t at)
     return is_one && at + n < length && mt_ascii_is_digit(text[at + n]) ? n : 0;
 }
 
-/* Reads the amount that begins at text[at]; returns where it ends, at: there is none. */
+/* Reads the amount that begins at text[at] and returns where it ends; `at`: there is none. */
 static size_t read_amount(const char *text, size_t length, size_t at, struct amount *out)
 {
     size_t end = at;
@@ -75,7 +75,7 @@ static size_t read_amount(const char *text, size_t length, size_t at, struct amo
     return end;
 }
 
-/* Where the amount that ends before text[end] begins; end: there is none. */
+/* Returns where the amount that ends before text[end] begins; `end`: there is none. */
 static size_t amount_begin(const char *text, size_t length, size_t end)
 {
     size_t begin = end;
@@ -89,8 +89,8 @@ static size_t amount_begin(const char *text, size_t length, size_t end)
     return begin;
 }
 
-/* The amount that a sign at text[at] belongs to: the one that it touches, or else the one beyond a
- * blank. False: none. */
+/* Finds the amount that a sign at text[at] belongs to: the one that it touches, or else the one
+ * behind a blank. Returns false where there is none. */
 static bool amount_of_sign(const char *text, size_t length, size_t at, struct amount *out)
 {
     size_t behind = at + mt_char_length(text + at);
@@ -103,8 +103,8 @@ static bool amount_of_sign(const char *text, size_t length, size_t at, struct am
     return false;
 }
 
-/* The sign that this amount has in the source: 0 where it has none or several; is_there: the
- * translation's own is among them. */
+/* Returns the sign that this amount has in the source; 0: it has none or several. *is_there: the
+ * translation's own sign is among them. */
 static uint32_t sign_in_source(const struct mt_number_signs *pair, const struct amount *amount,
                                uint32_t own, bool *is_there)
 {
@@ -146,7 +146,7 @@ static bool is_word_char_at(const char *text, size_t length, size_t at)
     return at < length && mt_is_word_char(mt_utf8_decode(text + at));
 }
 
-/* Whether a word in Latin letters ends there: others need no blank behind it. */
+/* Whether a word in Latin letters ends there. Other scripts need no blank behind it. */
 static bool is_end(const char *text, size_t length, size_t at)
 {
     return !is_word_char_at(text, length, at) || mt_utf8_decode(text + at) >= MT_FIRST_IDEOGRAPH;
@@ -160,7 +160,7 @@ static const char *ending_of(uint32_t number)
     return last == 1 ? "st" : last == 2 ? "nd" : "rd";
 }
 
-/* Where the digits at text[at] end, and what they say. */
+/* Reads the digits at text[at] into *number and returns where they end. */
 static size_t read_digits(const char *text, size_t length, size_t at, uint32_t *number)
 {
     size_t end = at;
@@ -170,7 +170,7 @@ static size_t read_digits(const char *text, size_t length, size_t at, uint32_t *
     return end;
 }
 
-/* Whether "1st", "2nd", "23rd", "11th", as English writes it, stands at text[at]. */
+/* Whether an English ordinal such as "1st", "2nd", "23rd" or "11th" begins at text[at]. */
 static bool is_ordinal_at(const char *text, size_t length, size_t at, uint32_t *number)
 {
     size_t end = read_digits(text, length, at, number);
@@ -179,7 +179,7 @@ static bool is_ordinal_at(const char *text, size_t length, size_t at, uint32_t *
            (at == 0 || is_end(text, length, mt_previous_char(text, at)));
 }
 
-/* Bytes of a month's name at text[at], as English writes it; 0: none. */
+/* Returns the length of an English month's name at text[at]; 0: there is none. */
 static size_t month_at(const char *text, size_t length, size_t at)
 {
     static const char *const months[] = {
@@ -195,7 +195,8 @@ static size_t month_at(const char *text, size_t length, size_t at)
     return 0;
 }
 
-/* Whether the ordinal text[begin, end) is a day: May 3rd, Dec. 3rd, 3rd May, 3rd of May. */
+/* Whether the ordinal text[begin, end) is the day of a date: May 3rd, Dec. 3rd, 3rd May, 3rd of
+ * May. */
 static bool is_day(const char *text, size_t length, size_t begin, size_t end)
 {
     size_t before = begin > 0 ? begin - 1 : 0;
@@ -209,7 +210,7 @@ static bool is_day(const char *text, size_t length, size_t begin, size_t end)
     return end < length && text[end] == ' ' && month_at(text, length, end + 1);
 }
 
-/* Whether the source has the ordinal, and as a day. */
+/* Whether the source has the ordinal. *as_day: it is the day of a date there. */
 static bool is_in_source(const struct mt_number_signs *pair, uint32_t wanted, bool *as_day)
 {
     uint32_t number, digits;
@@ -223,7 +224,7 @@ static bool is_in_source(const struct mt_number_signs *pair, uint32_t wanted, bo
     return false;
 }
 
-/* Where days are cardinal numbers but for the first: le 1er mai, le 3 mai. */
+/* Whether the language has cardinal numbers for days except the first: le 1er mai, le 3 mai. */
 static bool has_cardinal_days(const char *language)
 {
     static const char *const languages[] = {"fr", "es", "it", "pt", "ca", "ro", "gl"};
@@ -233,7 +234,8 @@ static bool has_cardinal_days(const char *language)
     return false;
 }
 
-/* Bytes of the letters at an ordinal in these languages: 3e, 3er, 4ème, 2º. Not of 3h. */
+/* Returns the length of the letters behind an ordinal in these languages, as in 3e, 3er, 4ème and
+ * 2º, but not in 3h. */
 static size_t ending_at(const char *text, size_t length, size_t at)
 {
     size_t end = at;
@@ -245,8 +247,8 @@ static size_t ending_at(const char *text, size_t length, size_t at)
     return is_word_char_at(text, length, end) ? 0 : end - at;
 }
 
-/* Bytes of an ordinal at target[at] that is English, or what a model makes of one it cannot spell: "2nd",
- * "2n", "1ster"; 0: none. */
+/* Returns the length of an ordinal at target[at] that is English, or that a model misspelt: "2nd",
+ * "2n", "1ster"; 0: there is none. */
 static size_t copied_ordinal(const struct mt_number_signs *pair, size_t at, uint32_t *number)
 {
     const char *text = pair->target;

@@ -1,13 +1,14 @@
 /*
- * What stands at a number says what it is of, and a model that gets the number right may get that wrong:
+ * Corrects what stands beside a number where a model translated the number well and its sign
+ * wrongly:
  *
- *   currency   "It was £3.50." became "C'était 3,50 $.": the sign that the same digits have in the source
- *              is put there
+ *   currency   "It was £3.50." became "C'était 3,50 $.": the translation gets the sign that the same
+ *              digits have in the source
  *   ordinals   "2nd" was copied, or misspelt ("2n."): "2.", "2e", 第2, as CLDR writes the number in the
  *              target language; a day that is one in English, "May 3rd", is "3 mai" in French
  *
- * Only where that is sure: of the signs beside those digits in the source none is the translation's, and
- * all are the same; the source has the ordinal.
+ * This is done only where it is certain: beside those digits the source has one currency sign,
+ * always the same, which is not the translation's; the source has the ordinal.
  *
  * Thread-safety: safe.
  */
@@ -20,12 +21,12 @@
 struct mt_number_signs {
     const char *source, *target;
     size_t n_source, n_target;
-    const char *target_lang; /* BCP 47; NULL: not known */
+    const char *target_lang; /* BCP 47; NULL: unknown */
 };
 
-/* Appends what belongs where target[at], a character, begins a sign or an ordinal that is wrong, and
- * returns how many bytes of the target it stands for; 0: nothing is wrong there. Takes time in proportion
- * to the sentence where a sign or an ordinal begins, and nearly none elsewhere. */
+/* Where target[at], a character, begins a wrong sign or ordinal, appends the right one and returns
+ * how many bytes of the target it replaces; 0: nothing is wrong there. It takes time in proportion
+ * to the sentence's length where a sign or an ordinal begins, and almost none elsewhere. */
 size_t mt_number_sign_write(const struct mt_number_signs *pair, size_t at, struct mt_text *out);
 
 #endif

@@ -7,22 +7,23 @@
 
 #include <unicode/uchar.h>
 
-/* "3 heures de l'après-midi": behind a number one word may stand, and such as are as short as these.
- * Of "9 Uhr bis abends" the evening says nothing about the 9. */
+/* Between a number and its half of the day there may be one word, and further words of at most
+ * MAX_JOINT_BYTES, as in "3 heures de l'après-midi". In "9 Uhr bis abends" the evening says nothing
+ * about the 9. */
 #define MAX_JOINT_BYTES 2
 #define MAX_BYTES_BEHIND 24
-/* 午後, and a blank */
+/* Most characters before a number that are searched for a word: 午後, and a blank. */
 #define MAX_CHARS_BEFORE 5
 
 enum half { NOT_SAID, MORNING, AFTERNOON };
 
 struct time {
-    struct mt_range at; /* with the word */
+    struct mt_range at; /* includes the word */
     int64_t hour;       /* 0 to 11 */
     int64_t minutes;    /* -1: none */
     enum half half;
-    bool is_said; /* by a word */
-    bool is_noon; /* 12: of the afternoon unless somebody says otherwise */
+    bool is_said; /* a word tells its half of the day */
+    bool is_noon; /* 12 o'clock: in the afternoon unless a word says otherwise */
 };
 
 static enum half half_at(const struct mt_numbers_text *text, size_t at, size_t *length)
@@ -35,7 +36,7 @@ static enum half half_at(const struct mt_numbers_text *text, size_t at, size_t *
     return NOT_SAID;
 }
 
-/* In scripts without blanks: directly before the number. */
+/* Finds the half of the day directly before a number, in scripts without blanks. */
 static enum half half_before(const struct mt_numbers_text *text, struct mt_range *at)
 {
     size_t begin = at->begin, length;
@@ -61,7 +62,8 @@ static size_t word_length(const struct mt_numbers_text *text, size_t at)
     return end - at;
 }
 
-/* Where the next word begins, unless something else ends what is said of the number. */
+/* Returns where the next word begins, unless something ends the expression that the number belongs
+ * to. */
 static size_t next_word(const struct mt_numbers_text *text, size_t at)
 {
     at += word_length(text, at);
@@ -76,7 +78,7 @@ static size_t next_word(const struct mt_numbers_text *text, size_t at)
     return text->length;
 }
 
-/* In scripts without blanks behind the number and a particle: 11:15に午後. */
+/* Finds the half of the day behind a number and a particle, in scripts without blanks: 11:15に午後. */
 static enum half half_behind_particle(const struct mt_numbers_text *text, struct mt_range *at)
 {
     size_t length, next;
@@ -135,7 +137,7 @@ static bool is_time(const struct mt_number_side *side, const struct mt_number *n
 struct times {
     struct time *items;
     size_t n;
-    bool says_afternoon; /* or night, of anything: "heute Abend um 9" */
+    bool says_afternoon; /* a word anywhere says afternoon or night: "heute Abend um 9" */
 };
 
 static bool says_afternoon(const struct mt_numbers_text *text)
@@ -165,8 +167,8 @@ static bool is_same_time(const struct time *a, const struct time *b)
     return a->hour == b->hour && (a->minutes == b->minutes || a->minutes < 0 || b->minutes < 0);
 }
 
-/* The time that the wanted one became, if it moved by half a day, or was of the afternoon and nobody says
- * so any more; else NULL. */
+/* Returns the time that differs from the wanted one by half a day, or that has lost the word for
+ * its afternoon; NULL: there is none. */
 static const struct time *find_moved(const struct times *times, const struct time *wanted)
 {
     const struct time *moved = NULL;

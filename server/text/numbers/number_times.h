@@ -1,9 +1,9 @@
 /*
- * Times of day that became others with the same digits: "6 a.m." that is 午後6時, "at 3 in the
- * afternoon" that is "um 3 Uhr morgens". numbers.h passes over them, since 3 may be 15.
+ * Finds times of day that became other times with the same digits: "6 a.m." that became 午後6時, "at 3
+ * in the afternoon" that became "um 3 Uhr morgens". numbers.h cannot find them, since 3 may be 15.
  *
- * A time is a number from 0 to 24, or one with minutes, and its half of the day is said by a word
- * beside it, or by an hour from 13 on. "3 Uhr" alone does not say which it is.
+ * A time is a number from 0 to 24, or one with minutes, whose half of the day is known from a word
+ * beside it, or from an hour above 12. "3 Uhr" alone does not tell which half it is.
  *
  * Thread-safety: safe.
  */

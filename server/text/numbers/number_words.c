@@ -18,17 +18,17 @@
 #include <unicode/uscript.h>
 #include <unicode/ustring.h>
 
-/* Words that are written one behind the other for one number: "two hundred and fifty one". */
+/* Most words of one number, as in "two hundred and fifty one". */
 #define MAX_WORDS 6
-/* Characters of such a number in a script without blanks. */
+/* Most characters of a number in words, in a script without blanks. */
 #define MAX_BARE_CHARS 8
-/* UTF-16 units of one number in words. */
+/* Most UTF-16 units of a number in words. */
 #define MAX_UNITS 256
 #define MAX_PATTERN 8
 #define MS_PER_HOUR 3600000.0
-/* Numbers that are spelled out: all of these as cardinals, */
+/* Numbers below this one are spelled out as cardinals. */
 #define N_CARDINALS 1000
-/* and so many as ordinals. */
+/* Numbers below this one are spelled out as ordinals. */
 #define N_ORDINALS 101
 #define MAX_ROMAN 3999
 
@@ -40,19 +40,19 @@ struct entry {
 
 struct mt_number_language {
     char code[MT_LANGUAGE_BYTES];
-    struct entry *entries; /* ascending, each once */
+    struct entry *entries; /* ascending, without duplicates */
     size_t n, capacity;
 };
 
-/* One that was asked for. */
+/* A language that was asked for. */
 struct place {
     char code[MT_LANGUAGE_BYTES];
     struct mt_number_language *language; /* NULL: it is being made */
 };
 
 struct mt_number_words {
-    pthread_mutex_t mutex; /* guards what follows */
-    pthread_cond_t made;   /* or it could not be */
+    pthread_mutex_t mutex; /* guards the members below */
+    pthread_cond_t made;   /* a language was made, or could not be */
     struct place places[MT_MAX_NUMBER_LANGUAGES];
     size_t n;
 };
@@ -86,7 +86,7 @@ static uint64_t hash_char(uint64_t hash, uint32_t c)
 
 /* ---- a language's words ---- */
 
-/* Collects them; the first failure stays. */
+/* Collects the words and keeps the first failure. */
 struct maker {
     struct mt_number_language *language;
     enum mt_status status;
@@ -109,7 +109,7 @@ static void note(struct maker *maker, UErrorCode code)
         maker->status = MT_MEMORY;
 }
 
-/* A word that has letters: digits are numbers by themselves. */
+/* Adds a word that has letters; digits are numbers by themselves. */
 static void add_word(struct maker *maker, const UChar *units, int32_t n,
                      enum mt_number_word_kind kind, uint32_t value)
 {
@@ -147,7 +147,8 @@ static void spell(struct maker *maker, const UNumberFormat *format, uint32_t end
     }
 }
 
-/* "zweihundert" is "zwei" and a word that multiplies by a hundred, which stands alone for one. */
+/* Adds the word for a power of ten that is left of a number: "zweihundert" is "zwei" and a word
+ * that multiplies by a hundred. Alone it means the power itself. */
 static void spell_scale(struct maker *maker, const UNumberFormat *format, uint32_t power,
                         int32_t value)
 {
@@ -169,7 +170,8 @@ static bool has_prefix(const UChar *units, int32_t n, const char *prefix)
     return true;
 }
 
-/* Rule sets that spell numbers out are ";" after ";" in one string: "%spellout-ordinal-feminine". */
+/* Reads the names of rule sets for spelling numbers out, such as "%spellout-ordinal-feminine". ICU
+ * gives them in one string, each ending with ";". */
 static void spell_with(struct maker *maker, UNumberFormat *format, const UChar *name, int32_t n)
 {
     UErrorCode code = U_ZERO_ERROR;
@@ -210,8 +212,7 @@ static void add_spelled(struct maker *maker)
         unum_close(format);
 }
 
-/* Adds the word of a power of ten, which is what is left of "2 Millionen" without digits and
- * blanks. */
+/* Adds the word of a power of ten, which remains of "2 Millionen" without digits and blanks. */
 static void add_scale(struct maker *maker, const UNumberFormat *format, uint32_t power,
                       int64_t value)
 {
@@ -225,7 +226,7 @@ static void add_scale(struct maker *maker, const UNumberFormat *format, uint32_t
     for (; begin < n && (u_charDigitValue(units[begin]) >= 0 || is_joint(units[begin])); begin++)
         if (u_charDigitValue(units[begin]) >= 0)
             shown = shown * 10 + (uint32_t)u_charDigitValue(units[begin]);
-    /* Where 1,000,000 is written 100 of something, the something is smaller. */
+    /* Where 1,000,000 is written as 100 of a unit, that unit is a smaller power. */
     while (shown >= 10 && shown % 10 == 0 && power > 0) {
         shown /= 10;
         power--;
@@ -250,7 +251,8 @@ static void add_scales(struct maker *maker, UNumberFormatStyle style)
         unum_close(format);
 }
 
-/* CLDR's common/supplemental/units.xml. Speeds count as lengths: all are "per hour". */
+/* The factors of CLDR's common/supplemental/units.xml. Speeds count as lengths, since all of them
+ * are "per hour". */
 static const struct mt_number_unit units_of_measurement[] = {
     {"inch", MT_LENGTH, 0.0254, 0},
     {"foot", MT_LENGTH, 0.3048, 0},
@@ -271,7 +273,7 @@ static const struct mt_number_unit units_of_measurement[] = {
     {"pint", MT_VOLUME, 0.473176473, 0},
     {"liter", MT_VOLUME, 1, 0},
     {"fahrenheit", MT_TEMPERATURE, 5.0 / 9.0, 32},
-    {"degree", MT_TEMPERATURE, 5.0 / 9.0, 32}, /* of a text that is converted */
+    {"degree", MT_TEMPERATURE, 5.0 / 9.0, 32}, /* of Fahrenheit, when a text converts it */
     {"celsius", MT_TEMPERATURE, 1, 0},
 };
 #define N_UNITS (sizeof units_of_measurement / sizeof units_of_measurement[0])
@@ -281,7 +283,7 @@ struct mt_number_unit mt_number_unit(uint32_t value)
     return units_of_measurement[value];
 }
 
-/* What is left of "5 miles" without the number. */
+/* Adds the unit's name, which remains of "5 miles" without the number. */
 static void add_unit_of(struct maker *maker, const UNumberFormatter *format, uint32_t unit,
                         int64_t value)
 {
@@ -342,7 +344,8 @@ static void add_symbols(struct maker *maker, const UDateFormat *format, UDateFor
     }
 }
 
-/* What an hour's part of the day is called; returns how many units, 0: it is not known. */
+/* Writes what the part of the day with this hour is called, and returns its length in units; 0:
+ * unknown. */
 static int32_t name_of_hour(struct maker *maker, const UDateFormat *format, int hour,
                             UChar units[MAX_UNITS])
 {
@@ -352,8 +355,8 @@ static int32_t name_of_hour(struct maker *maker, const UDateFormat *format, int 
     return U_SUCCESS(code) && n <= MAX_UNITS ? n : 0;
 }
 
-/* "nachmittags", "du soir". Noon is an hour by itself, and night goes on from one half of the day
- * into the other. */
+/* Adds the parts of the day, such as "nachmittags" and "du soir". Noon is an hour of its own, and
+ * night belongs to both halves of the day. */
 static void add_parts_of_day(struct maker *maker, const char *pattern)
 {
     enum { FIRST_HOUR = 4, NOON = 12, LAST_HOUR = 18, NIGHT = 23 };
@@ -478,7 +481,7 @@ void mt_number_words_destroy(struct mt_number_words *words)
     free(words);
 }
 
-/* These hold the mutex. */
+/* The caller of these holds the mutex. */
 
 static struct place *find_place(struct mt_number_words *words, const char *code)
 {
@@ -488,17 +491,18 @@ static struct place *find_place(struct mt_number_words *words, const char *code)
     return NULL;
 }
 
-/* Lets go of the mutex meanwhile: who needs another language does not wait for this one. */
+/* Releases the mutex meanwhile, so that those who need another language do not wait for this
+ * one. */
 static enum mt_status make(struct mt_number_words *words, const char *code, struct mt_error *err)
 {
     struct mt_number_language *language = NULL;
     struct place *place = &words->places[words->n++];
-    place->language = NULL; /* of the one that went from there */
+    place->language = NULL; /* still the language that was there before */
     strcpy(place->code, code);
     pthread_mutex_unlock(&words->mutex);
     enum mt_status status = make_language(code, &language, err);
     pthread_mutex_lock(&words->mutex);
-    place = find_place(words, code); /* it moves where another goes */
+    place = find_place(words, code); /* it may have moved when another was removed */
     if (status)
         *place = words->places[--words->n];
     else
@@ -538,7 +542,7 @@ enum mt_status mt_number_words_get(struct mt_number_words *words, const char *la
 
 /* ---- looking up ---- */
 
-/* Whether words of the character's script have blanks between them, so that they begin and end at
+/* Whether the character's script puts blanks between words, so that words begin and end at
  * letters. */
 static bool is_bare(uint32_t c)
 {
@@ -584,7 +588,8 @@ static size_t find_bare(const struct mt_number_language *language, const char *t
     return n_found;
 }
 
-/* Compounds and inflected forms begin with a number: "zweimonatig", "Sechziger". */
+/* Fewest characters of a number's word that may begin a longer one, such as a compound or an
+ * inflected form: "zweimonatig", "Sechziger". */
 #define MIN_PREFIX_CHARS 4
 
 static size_t find_spaced(const struct mt_number_language *language, const char *text,
@@ -645,7 +650,8 @@ static uint32_t roman_digit(char c)
     }
 }
 
-/* With an ending of at most three small letters: "XXe", "XIXème" is one of four bytes. */
+/* Finds a Roman numeral, which may have an ending of at most three small letters: "XXe", "XIXème",
+ * of which è has two bytes. */
 static size_t find_roman(const char *text, size_t length, size_t at,
                          struct mt_number_word out[MT_MAX_NUMBER_WORDS])
 {

@@ -7,7 +7,7 @@
 
 #include <unicode/uchar.h>
 
-/* Digits from which on two runs of them are one code, however they are cut. */
+/* Digits from which on two runs of digits are the same code, wherever they are divided. */
 #define MIN_CODE_DIGITS 6
 
 static bool says(const struct mt_number_side *side, struct mt_number_value value)
@@ -27,7 +27,8 @@ static void match(struct mt_number_side *side, struct mt_number *number)
         side->groups[number->first + i].is_matched = true;
 }
 
-/* Where both sides say of how many they are, it counts: three million are no 3万. */
+/* Whether two numbers can be the same. If both have a word for a power of ten, these have to agree:
+ * three million are not 3万. */
 static bool can_be_same(const struct mt_number *a, const struct mt_number *b)
 {
     bool are_scaled = a->is_scaled && b->is_scaled;
@@ -62,8 +63,8 @@ static void match_groups(struct mt_number_side *source, struct mt_number_side *t
                 source->groups[i].is_matched = target->groups[k].is_matched = true;
 }
 
-/* Part of an amount: 1,250,000 is not 1,250 and some more. Ordinary blanks may stand between two
- * numbers. */
+/* Whether a group is part of an amount: 1,250,000 is not 1,250 and another number. Ordinary blanks
+ * may stand between two numbers. */
 static bool is_of_amount(const struct mt_number_side *side, const struct mt_number_group *group)
 {
     const struct mt_number *number = &side->numbers[group->number];
@@ -71,7 +72,7 @@ static bool is_of_amount(const struct mt_number_side *side, const struct mt_numb
            mt_number_is_grouped(side, number, number->n);
 }
 
-/* Whether one is of a version or a date, and the other of a list. */
+/* Whether one group belongs to a version or a date, and the other to a list. */
 static bool are_of_other_kinds(const struct mt_number_side *source,
                                const struct mt_number_group *from,
                                const struct mt_number_side *target,
@@ -91,7 +92,7 @@ static bool have_same_value(const struct mt_number_side *source, const struct mt
            !are_of_other_kinds(source, from, target, to);
 }
 
-/* Two groups, the hour before a colon or a full stop. */
+/* Whether it is the first of two groups, with a colon or a full stop behind it, as in an hour. */
 static bool is_hour(const struct mt_number_side *side, const struct mt_number_group *group)
 {
     const struct mt_number *number = &side->numbers[group->number];
@@ -118,7 +119,7 @@ static bool is_same_hour(const struct mt_number_side *source, const struct mt_nu
            is_half_a_day_later(target, to, source, from);
 }
 
-/* "'98", "98er", "1997-98", "SS98". */
+/* Whether it is the short form of a year: "'98", "98er", "1997-98", "SS98". */
 static bool is_short_year(const struct mt_number_side *side, const struct mt_number_group *group)
 {
     const struct mt_numbers_text *text = side->text;
@@ -139,7 +140,8 @@ static bool has_letter_behind(const struct mt_number_side *side,
            u_isalpha((UChar32)mt_utf8_decode(text->bytes + group->at.end));
 }
 
-/* A decade has letters behind it: "1930s" are "les années 30". */
+/* Whether the short year means the long one. A decade has letters behind it: "1930s" are "les
+ * années 30". */
 static bool is_year_of(const struct mt_number_side *long_side, const struct mt_number_group *year,
                        const struct mt_number_side *side, const struct mt_number_group *group)
 {
@@ -165,15 +167,15 @@ static bool is_open(const struct mt_number_side *side, const struct mt_number *n
 
 /* ---- units ---- */
 
-/* 5 miles are 8 km, or 8.05, or 7.5. */
+/* 5 miles may be translated as 8 km, or 8.05, or 7.5. */
 #define UNIT_TOLERANCE 0.12
 #define DEGREES_TOLERANCE 1.0
-/* Bytes between two numbers that share a unit: "2 to 4 inches". */
+/* Most bytes between two numbers that share a unit, as in "2 to 4 inches". */
 #define MAX_RANGE_GAP 8
 
 struct quantity {
     struct mt_number_unit unit;
-    double value; /* in the dimension's own unit */
+    double value; /* in the dimension's base unit */
 };
 
 static bool read_value(const struct mt_number_side *side, const struct mt_number *number,
@@ -216,7 +218,8 @@ static bool has_quantity(const struct mt_number_side *side, const struct mt_numb
     return true;
 }
 
-/* In different units: the same one would have the same number. */
+/* Whether both are the same quantity in different units. In the same unit the numbers would be
+ * equal. */
 static bool is_converted(const struct quantity *a, const struct quantity *b)
 {
     double difference = a->value > b->value ? a->value - b->value : b->value - a->value;
@@ -227,7 +230,7 @@ static bool is_converted(const struct quantity *a, const struct quantity *b)
                (a->unit.dimension == MT_TEMPERATURE ? DEGREES_TOLERANCE : UNIT_TOLERANCE * larger);
 }
 
-/* "80 degrees" become "27 ºC", or "27 Grad", which does not say of which kind. */
+/* Whether "80 degrees" became "27 ºC", or "27 Grad", which does not name the scale. */
 static bool is_in_celsius(const struct quantity *from, const struct mt_number_side *target,
                           const struct mt_number *to)
 {
@@ -257,7 +260,8 @@ static void match_converted(struct mt_number_side *source, struct mt_number_side
     }
 }
 
-/* "800 kph (497 mph)": one of the two is enough. */
+/* Matches a quantity that is given in two units, as in "800 kph (497 mph)", where the translation
+ * has one of them. */
 static void match_said_twice(struct mt_number_side *side)
 {
     struct quantity own, other;
@@ -273,14 +277,14 @@ static void match_said_twice(struct mt_number_side *side)
 
 /* ---- all of it ---- */
 
-/* "a week" is "1週間", "twice" is "2回", "a decade" is "10年": one of these numbers more is no sign
- * of anything by itself. */
+/* Whether languages often write the number as a word, or not at all: "a week" is "1週間", "twice" is
+ * "2回", "a decade" is "10年". If only the translation has it, that alone is no fault. */
 static bool is_often_a_word(int64_t number)
 {
     return (number >= 1 && number <= 3) || number == 10 || number == 100;
 }
 
-/* Such a number of the source may be missing, too, where it is joined to what it counts: "1週間". */
+/* Such a number of the source may also be missing where it is joined to what it counts: "1週間". */
 static bool is_counter(const struct mt_numbers_text *text, size_t at)
 {
     return at < text->length &&
@@ -302,7 +306,8 @@ static void pass_over_words(struct mt_number_side *side, const struct mt_number_
     }
 }
 
-/* Minutes of a full hour, the zero of 0.5: what is nothing may be left out. */
+/* Whether a group has no value, so that it may be missing: the minutes of a full hour, the zero of
+ * 0.5. */
 static bool may_be_missing(const struct mt_number_side *side, const struct mt_number_group *group)
 {
     return mt_number_is_zero(group) &&
@@ -324,8 +329,8 @@ static void pass_over_zeros(struct mt_number_side *side)
             side->groups[i].is_matched = true;
 }
 
-/* "2:30" is "halb drei" and "2時半", and words like these are said of quarters alone: the hour, or
- * the next one, is there, and no minutes are. */
+/* Matches quarters of an hour that became words: "2:30" is "halb drei" and "2時半". The other side
+ * then has the hour, or the next one, and no minutes. */
 static void match_quarters(struct mt_number_side *side, const struct mt_number_side *other)
 {
     for (size_t i = 0; i < side->n && is_done(other); i++) {
@@ -341,7 +346,7 @@ static void match_quarters(struct mt_number_side *side, const struct mt_number_s
     }
 }
 
-/* What is there in digits may be words on the other side. */
+/* Matches digits with words of the other side. */
 static void match_words(struct mt_number_side *side, const struct mt_number_side *other)
 {
     for (size_t i = 0; i < side->n; i++) {
@@ -360,7 +365,8 @@ static void match_words(struct mt_number_side *side, const struct mt_number_side
     }
 }
 
-/* Digits that are left, one after the other; how many, and of how many numbers. */
+/* Reads the digits of all groups that are not matched as one number, and counts the digits and
+ * their numbers. */
 static struct mt_number_value read_rest(const struct mt_number_side *side, size_t *n_digits,
                                         size_t *n_numbers)
 {

@@ -1,5 +1,6 @@
 /*
- * Whether a translation has the numbers of its source: compared by value, not by spelling.
+ * Tells whether a translation has the numbers of its source. They are compared by value, not by
+ * spelling.
  *
  * A number is a run of decimal digits of any script with what may stand between digits: . , : / '
  * and narrow blanks; an ordinary blank or an apostrophe only before exactly three digits. Letters
@@ -16,9 +17,9 @@
  *   codes           5551234  555 12 34: from six digits on
  *   words           2  two  zweite  II  May (as 5), in either direction (number_words.h)
  *
- * A number counts as often as it stands there. What one side says in words alone, no one looks for;
- * and where nothing is missing, 1, 2, 3, 10 and 100 are not added: "a week", "twice" and "a decade"
- * are digits in Japanese.
+ * Each occurrence of a number counts. A number that one side has only as a word need not be on the
+ * other side. Where nothing is missing, 1, 2, 3, 10 and 100 do not count as added, because "a
+ * week", "twice" and "a decade" have digits in Japanese.
  *
  * Thread-safety: safe.
  */
@@ -30,7 +31,7 @@
 
 #include <stdbool.h>
 
-/* Most numbers of a sentence; one with more is not compared. */
+/* Most numbers of a sentence. A sentence with more is not compared. */
 #define MT_MAX_NUMBERS 512
 
 bool mt_has_digits(const char *text, size_t length);
@@ -42,15 +43,16 @@ struct mt_numbers_text {
     const struct mt_number_language *language;
 };
 
-/* What they do not have in common, as bytes of each, in order. Zero-initialise. */
+/* The numbers that only one of the two has, as ranges of bytes, in order. Has to be
+ * zero-initialised. */
 struct mt_numbers_difference {
     struct mt_ranges missing; /* numbers of the source that the translation lacks */
     struct mt_ranges added;   /* numbers of the translation that the source lacks */
 };
 void mt_numbers_difference_finish(struct mt_numbers_difference *difference);
 
-/* ignored: parts of the source whose numbers may be missing. In the place of what *out held; the
- * caller finishes it on failure too. MT_MEMORY. */
+/* Replaces what *out held; the caller finishes it after a failure, too. ignored: ranges of the
+ * source whose numbers may be missing. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_numbers_compare(const struct mt_numbers_text *source,
                                                 const struct mt_numbers_text *target,
                                                 const struct mt_range *ignored, size_t n_ignored,

@@ -13,13 +13,13 @@ enum kind { TEXT, START, END, POINT, IGNORED };
 
 struct piece {
     enum kind kind;
-    struct mt_range range; /* of the source */
-    struct mt_range text;  /* of the decoded ones: TEXT, and IGNORED for what is in it */
-    size_t mate;           /* of START and END */
-    bool is_entity;        /* TEXT: one character that is written in another way */
-    bool has_own_text;     /* START: not only in what is within it */
+    struct mt_range range; /* in the source */
+    struct mt_range text;  /* in the decoded texts: of TEXT, and of IGNORED for what is in it */
+    size_t mate;           /* index of the other tag, of START and END */
+    bool is_entity;        /* TEXT: one character that the source writes in another way */
+    bool has_own_text;     /* START: text stands in it directly, not only in elements within it */
     bool is_inline;        /* START and END */
-    bool splits, stays;    /* START: by its name */
+    bool splits, stays;    /* START: what the tag's name tells */
     size_t code;           /* START: its index in the segment */
 };
 
@@ -32,10 +32,10 @@ struct reader {
     struct piece *items;
     size_t n, capacity;
     struct mt_text decoded;
-    size_t open[MT_XML_MAX_DEPTH]; /* STARTs */
-    bool has_own_text;             /* what stands in no element */
-    size_t ignored_depth;          /* within an IGNORED: how deep */
-    size_t ignored;                /* its index */
+    size_t open[MT_XML_MAX_DEPTH]; /* indexes of STARTs */
+    bool has_own_text;             /* text stands outside of all elements */
+    size_t ignored_depth;          /* depth within an IGNORED */
+    size_t ignored;                /* the index of that IGNORED */
     bool is_cdata;
     size_t cdata_begin, n_tags;
     enum mt_status status;
@@ -126,7 +126,7 @@ static void take_text(struct reader *reader, const struct mt_xml_event *event)
     if (!piece)
         return;
     piece->text = (struct mt_range){begin, reader->decoded.length};
-    /* CR LF, too, is read as one character, and written as it was. */
+    /* CR LF is read as one character, too, and stays as it was written. */
     piece->is_entity = reader->source[event->range.begin] == '&' ||
                        (event->text[0] == '\n' && event->range.end - event->range.begin == 2);
 }
@@ -167,7 +167,7 @@ static enum mt_status take(void *context, const struct mt_xml_event *event, stru
     return reader->status;
 }
 
-/* Behind what may stand before a document's root; 0: nothing does. */
+/* Returns where what may stand before a document's root ends; 0: there is nothing. */
 static size_t skip_declarations(const char *source)
 {
     size_t begin = strspn(source, " \t\r\n"), at = begin;
@@ -186,11 +186,11 @@ static size_t skip_declarations(const char *source)
     return at > begin ? at : 0;
 }
 
-/* Which elements stand within a text: see the header. */
+/* Finds the elements that stand within a text, by the rules in the header. */
 static void find_inline(struct reader *reader)
 {
     size_t depth = 0;
-    bool is_text[MT_XML_MAX_DEPTH + 1]; /* what stands there is inline */
+    bool is_text[MT_XML_MAX_DEPTH + 1]; /* whether elements at that depth are inline */
     is_text[0] = reader->has_own_text || reader->options->ignores_outline;
     for (size_t i = 0; i < reader->n; i++) {
         struct piece *piece = &reader->items[i];
@@ -224,7 +224,7 @@ static bool is_blank(const struct reader *reader, struct mt_range text)
     return true;
 }
 
-/* Whether there is something to be read in pieces [first, end). */
+/* Whether pieces [first, end) have something to be read. */
 static bool holds_words(const struct reader *reader, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++) {
@@ -261,7 +261,7 @@ static bool is_letter_behind(const struct reader *reader, size_t index, size_t e
            mt_is_word_char(mt_utf8_decode(reader->decoded.bytes + next->text.begin));
 }
 
-/* The model sees a name in the place of what is written there, whatever that is. */
+/* The model is shown a name in the place of the ignored element, whatever stands in it. */
 static void add_ignored(struct reader *reader, size_t index, size_t end)
 {
     const struct piece *piece = &reader->items[index];
@@ -279,7 +279,7 @@ static void add_ignored(struct reader *reader, size_t index, size_t end)
     add_code(reader, MT_CODE_WORD, begin, piece->range, MT_NO_MATE);
 }
 
-/* An element without words. Returns the piece behind it. */
+/* Adds an element without words, and returns the index of the piece behind it. */
 static size_t add_empty(struct reader *reader, size_t index)
 {
     size_t mate = reader->items[index].mate, begin = reader->segment->words.length;
@@ -299,7 +299,7 @@ static bool is_paired(const struct piece *piece, size_t first, size_t end)
     return piece->mate != MT_NO_MATE && piece->mate >= first && piece->mate < end;
 }
 
-/* Returns the piece behind what was added. */
+/* Returns the index of the piece behind what was added. */
 static size_t add_piece(struct reader *reader, size_t first, size_t index, size_t end)
 {
     struct piece *piece = &reader->items[index];
@@ -324,8 +324,8 @@ static size_t add_piece(struct reader *reader, size_t first, size_t index, size_
     return index + 1;
 }
 
-/* Leaves outside what does not belong to the words: blanks, empty elements and points at both ends,
- * and pairs around all. */
+/* Leaves out what does not belong to the words: blanks, empty elements and points at both ends, and
+ * pairs around everything. */
 static void narrow(const struct reader *reader, size_t *first, size_t *end)
 {
     const struct piece *items = reader->items;
@@ -350,7 +350,7 @@ static void narrow(const struct reader *reader, size_t *first, size_t *end)
     }
 }
 
-/* Of texts that are written as they are read; entities are no blanks here. */
+/* Leaves out the blanks at both ends of texts, in which an entity is not a blank. */
 static void narrow_texts(const struct reader *reader, struct piece *a, struct piece *z)
 {
     const char *decoded = reader->decoded.bytes;
@@ -370,7 +370,7 @@ static void narrow_texts(const struct reader *reader, struct piece *a, struct pi
     }
 }
 
-/* A letter or digit that is not left alone. */
+/* Whether there is a letter or digit to be translated. */
 static bool is_worth_it(const struct reader *reader, size_t first, size_t end)
 {
     const char *decoded = reader->decoded.bytes;
@@ -384,7 +384,7 @@ static bool is_worth_it(const struct reader *reader, size_t first, size_t end)
     return false;
 }
 
-/* Pieces [first, end), none of them a block's tag. */
+/* Reads pieces [first, end), none of which is a block's tag, as a segment. */
 static void read_segment(struct reader *reader, size_t first, size_t end)
 {
     if (reader->status || !is_worth_it(reader, first, end))

@@ -7,14 +7,14 @@
 
 #include <expat.h>
 
-/* expat 2.9 warns of the names without 64, and Debian 12's has no others. */
+/* expat 2.9 warns about the names without 64, and Debian 12's does not have the others. */
 #if 100 * XML_MAJOR_VERSION + XML_MINOR_VERSION < 209
 #define XML_GetCurrentByteIndex64 XML_GetCurrentByteIndex
 #define XML_GetCurrentByteCount64 XML_GetCurrentByteCount
 #define XML_GetCurrentLineNumber64 XML_GetCurrentLineNumber
 #endif
 
-/* A root for what has none. */
+/* A root for fragments, which have none. */
 static const char root_open[] = "<r>", root_close[] = "</r>";
 
 struct reader {
@@ -24,8 +24,9 @@ struct reader {
     void *context;
     size_t depth;
     size_t n_root;        /* bytes that expat was given before the source */
-    size_t line, counted; /* lines before that byte, where all end in LF */
-    bool has_returns;     /* so that expat is asked, which takes longer */
+    size_t line, counted; /* number of lines before byte `counted`, if all lines end in LF */
+    /* there are CRs, so that expat is asked for the line, which takes longer */
+    bool has_returns;
     struct mt_error *err;
     enum mt_status status;
 };
@@ -126,7 +127,7 @@ static void XMLCALL on_begin(void *context, const XML_Char *name, const XML_Char
 static void XMLCALL on_end(void *context, const XML_Char *name)
 {
     struct reader *reader = context;
-    if (reader->depth == 0 && !reader->status) /* the root's, which nobody may close */
+    if (reader->depth == 0 && !reader->status) /* this would close the added root */
         stop(reader, fail_form(reader, "mismatched tag"));
     hand_over(reader, &(struct mt_xml_event){.kind = MT_XML_END, .name = name});
     reader->depth -= reader->depth > 0;
@@ -180,7 +181,8 @@ static void XMLCALL refuse_entity(void *context, const XML_Char *name, int is_pa
                          (unsigned long)XML_GetCurrentLineNumber64(reader->parser), name));
 }
 
-/* What is declared outside of the source is nothing: only then are unknown entities no errors. */
+/* External declarations are taken as empty. expat needs this handler so that unknown entities are
+ * no errors. */
 static int XMLCALL read_nothing(XML_Parser parser, const XML_Char *context, const XML_Char *base,
                                 const XML_Char *system_id, const XML_Char *public_id)
 {

@@ -1,9 +1,9 @@
 /*
- * Reading XML by its places: expat says where in the source each tag, text and comment stands, so that
- * what is read can be replaced without writing anything else anew.
+ * Reads XML and tells where in the source each tag, text and comment stands (expat knows), so that
+ * parts of it can be replaced and all others stay as they are.
  *
- * Refused with their line are what is not well-formed, declarations of entities, and elements nested
- * deeper than MT_XML_MAX_DEPTH. Nothing external is ever opened.
+ * Refused, with the line, are malformed XML, declarations of entities, and elements nested deeper
+ * than MT_XML_MAX_DEPTH. Nothing external is ever opened.
  *
  * Thread-safety: safe.
  */
@@ -13,7 +13,8 @@
 #include "base/text.h"
 #include "server/text/splitter.h"
 
-/* Elements within elements, attributes of one, and bytes of its name: MT_LIMIT above. */
+/* The deepest nesting of elements, most attributes of one element, and most bytes of its name:
+ * MT_LIMIT above. */
 #define MT_XML_MAX_DEPTH 256
 #define MT_XML_MAX_ATTRIBUTES 1000
 #define MT_XML_MAX_NAME 1024
@@ -21,43 +22,49 @@
 enum mt_xml_kind {
     MT_XML_BEGIN,
     MT_XML_END,
-    MT_XML_TEXT, /* a piece of one: up to a line feed or an entity, or one of these */
+    MT_XML_TEXT, /* a piece of text, which ends at a line feed or an entity, or is one of these */
     MT_XML_CDATA_BEGIN,
     MT_XML_CDATA_END,
-    MT_XML_ENTITY, /* one that nobody declares: knows_entities below */
+    MT_XML_ENTITY, /* an entity that nobody declares: knows_entities below */
     MT_XML_OTHER,  /* a comment or an instruction */
 };
 
 struct mt_xml_event {
     enum mt_xml_kind kind;
-    const char *name;              /* of an element or entity */
+    const char *name;              /* the element's or entity's */
     const char *const *attributes; /* BEGIN: name, value, ..., NULL */
-    const char *text;              /* TEXT, with its length; not NUL-terminated */
+    const char *text;              /* TEXT: not NUL-terminated */
     size_t length;
-    struct mt_range range; /* of the source. END of an empty element: its end, empty */
-    size_t depth;          /* of the element: 1 the root; else of what it stands in */
+    /* in the source; for the END of an empty element it is empty, at the element's end */
+    struct mt_range range;
+    /* the element's depth, where the root has 1; for other kinds that of the element around it */
+    size_t depth;
     size_t line;
 };
 
-/* Ends the reading unless it returns MT_OK. */
+/* A status other than MT_OK ends the reading. */
 typedef enum mt_status mt_xml_take_event(void *context, const struct mt_xml_event *event,
                                          struct mt_error *err);
 
 struct mt_xml_source {
     const char *bytes;     /* UTF-8 */
-    struct mt_range range; /* of it that are read */
-    bool is_fragment;      /* need not have one element around all */
-    bool knows_entities;   /* as HTML's: &nbsp; is an MT_XML_ENTITY, not an error */
-    bool has_namespaces;   /* names are the namespace, a blank and the name, or the name */
-    const char *complaint; /* begins the message of what is not well-formed; NULL: nothing */
+    struct mt_range range; /* the part of it that is read */
+    bool is_fragment;      /* it need not have a single root element */
+    /* HTML's entities are allowed: &nbsp; becomes an MT_XML_ENTITY instead of an error */
+    bool knows_entities;
+    /* a name in a namespace is reported as the namespace, a blank and the name */
+    bool has_namespaces;
+    /* begins the message about malformed XML; NULL: nothing is put before it */
+    const char *complaint;
 };
 
-/* MT_FORMAT with line and column: not well-formed, or a declaration of an entity. MT_LIMIT; MT_MEMORY. */
+/* Calls take for everything in the range. MT_FORMAT with line and column: it is malformed, or
+ * declares an entity. MT_LIMIT; MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_xml_parse(const struct mt_xml_source *source,
                                           mt_xml_take_event *take, void *context,
                                           struct mt_error *err);
 
-/* Whether this can be the content of an element. */
+/* Whether the bytes can be the content of an element. */
 bool mt_xml_is_content(const char *xml, size_t length, bool knows_entities);
 
 #endif
