@@ -81,7 +81,7 @@ static enum mt_status finish_stats(struct mt_request *request, struct mt_error *
 
 static const struct mt_handler stats_handler = {.finish = finish_stats};
 
-/* Open: whoever may write to the socket may do all of it. */
+/* All routes are open: whoever may write to the socket may use all of them. */
 const struct mt_route mt_admin_routes[] = {
     {.method = "GET", .path = "/health", .handler = &mt_health_handler, .access = MT_ACCESS_OPEN},
     {.method = "GET",

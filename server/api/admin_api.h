@@ -1,8 +1,8 @@
 /*
- * What is asked over the admin socket, and over nothing else:
+ * Routes that only the admin socket has:
  *
- *   POST /reload   as SIGHUP does: 202 at once; the log says what came of it, and /stats how many
- *                  reloads there were
+ *   POST /reload   reloads, like SIGHUP: replies 202 at once; the log has the result, and /stats
+ *                  the number of reloads
  *   GET /stats     what the daemon is doing, as JSON
  *   GET /health
  *   /models        models_api.h

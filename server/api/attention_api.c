@@ -21,8 +21,8 @@
 
 #include <cjson/cJSON.h>
 
-/* A translation whose traces are in memory, and what they take of the budget. It outlives the
- * request, because the reply is made out of it while it is sent. */
+/* A translation whose traces are in memory, and its part of the budget. It outlives the request's
+ * handler, because the reply is made of it while it is sent. */
 struct traced {
     struct mt_translation *translation;
     struct mt_budget *budget;
@@ -30,7 +30,7 @@ struct traced {
 };
 
 struct state {
-    const char *text; /* the request's */
+    const char *text; /* belongs to the request */
     struct mt_fields fields;
     const char *target_text; /* NULL: none */
     struct mt_token_ids target, prefix;
@@ -74,7 +74,8 @@ static enum mt_status read_text(struct state *state, struct mt_request *request,
     if (n_chars + n_target_chars > limit)
         return mt_fail(err, MT_INVALID, "Invalid request: request (%zu) exceeds text limit (%zu)",
                        n_chars + n_target_chars, limit);
-    /* q has been counted; what the decoder is made to write takes no less time. */
+    /* The characters of q have been counted. Forcing the decoder to write a text takes no less
+     * time. */
     return mt_request_take_chars(request, n_target_chars, err);
 }
 
@@ -83,7 +84,7 @@ static bool is_forced(const struct state *state)
     return state->target_text || state->target.ids;
 }
 
-/* What the reply says of them. */
+/* Fills in the languages for the reply. */
 static void describe_languages(struct state *state)
 {
     const struct mt_model_route_step *step = &state->languages.route.steps[0];
@@ -103,7 +104,7 @@ static enum mt_status refuse_pivot(const struct mt_language_pair *pair, struct m
                    first->target->code, mt_served_model_info(first->served)->id);
 }
 
-/* What is left out is what the model has, the default one where none is named. */
+/* Reads the languages. Missing ones are the model's, or the default model's where none is named. */
 static enum mt_status read_languages(struct state *state, const struct mt_request *request,
                                      struct mt_error *err)
 {
@@ -220,7 +221,8 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
         return status;
     mt_inspection_require(&state->inspection.options, decoding);
     (void)mt_split_parse(state->fields.split_sentences,
-                         &state->options.split); /* the table has all */
+                         /* always succeeds, since the field's table has all names */
+                         &state->options.split);
     state->options.splitter = service->splitter;
     state->options.source_lang = state->languages.source;
     if (state->languages.target[0] != '\0')
@@ -232,20 +234,20 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
     decoding->n_forced_target = state->target.n;
     decoding->target_prefix = state->prefix.ids;
     decoding->n_target_prefix = state->prefix.n;
-    if (state->prefix.n) /* the beginning of one sentence */
+    if (state->prefix.n) /* it is the beginning of a single sentence */
         state->options.split = MT_SPLIT_OFF;
     return MT_OK;
 }
 
-/* The sentences that there are so far. */
+/* The sentences that have been made so far. */
 struct measure {
     struct mt_request *request;
     uint64_t n_values;
 };
 
-/* What decoding will keep in memory, which the caller's choice of layers does not make smaller.
- * Sentences take theirs as they are made, so the first that is too much ends it: what the whole
- * text would need is told from how far it was read. */
+/* Reserves what decoding will keep in memory, which does not depend on the layers that the caller
+ * requests. Sentences reserve their parts as they are made, so the first one that is too much ends
+ * the request; the need of the whole text is estimated from how far it was read. */
 static enum mt_status admit(void *context, const struct mt_translation_part *part,
                             struct mt_error *err)
 {
@@ -277,7 +279,7 @@ static enum mt_status reserve(const struct state *state, uint64_t n_values, stru
 static enum mt_status choose(struct mt_request *request, struct mt_served_model **out,
                              struct mt_error *err)
 {
-    if (request->state) /* decoded */
+    if (request->state) /* it has been decoded */
         return MT_OK;
     struct state *state = calloc(1, sizeof *state);
     struct traced *traced = calloc(1, sizeof *traced);
@@ -326,8 +328,8 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
     return status;
 }
 
-/* Adds the tag of what would be sent: a weak one, because it may be sent compressed. True where the
- * client has that already. The same numbers by another request have another tag. */
+/* Adds the tag of the reply: a weak one, because the reply may be compressed. Returns true where
+ * the client has this reply already. Another request for the same numbers has another tag. */
 static bool is_known(struct mt_request *request, struct mt_inspection *inspection)
 {
     const struct mt_inspection_request *asked = &((const struct state *)request->state)->inspection;
@@ -342,7 +344,7 @@ static bool is_known(struct mt_request *request, struct mt_inspection *inspectio
     return mt_web_has_tag(mt_request_header(request, "If-None-Match"), tag + 2);
 }
 
-/* The inspection takes the traces over, and the stream the inspection. */
+/* The inspection takes over the traces, and the stream the inspection. */
 static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;

@@ -1,13 +1,14 @@
 /*
- * POST and GET /attention: a translation, or one that the caller brings, with what the model looked
- * at. Its fields are in server/http/fields.json; others are refused, unlike on LibreTranslate's routes,
- * because a mistyped "layers" would bring all of them. The way must be that of one model. No text
- * says exactly which tokens it was written with: that is what target_ids are for. GET takes the
- * fields in its query string; its reply has an ETag, which is made of all that it shows.
+ * POST and GET /attention: a translation, either the model's own or one that the caller supplies,
+ * with the attention that produced it. Its fields are in server/http/fields.json; unknown ones are
+ * refused, unlike on LibreTranslate's routes, because a mistyped "layers" would return all layers.
+ * A single model has to lead from source to target. A text does not determine its tokens exactly;
+ * target_ids does. GET takes the fields in its query string; its reply has an ETag, a hash of all
+ * that it depends on.
  *
- * The reply is small unless tensors are asked for: the tokens and one alignment matrix. More
- * numbers than the setting max_attention_values are refused with 413, before decoding where that is
- * known, and after it else.
+ * The reply is small unless tensors are requested: the tokens and one alignment matrix. A request
+ * for more numbers than the setting max_attention_values is refused with 413, before decoding where
+ * the number is known by then, otherwise after it.
  */
 #ifndef MT_SERVER_API_ATTENTION_API_H
 #define MT_SERVER_API_ATTENTION_API_H

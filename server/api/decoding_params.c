@@ -40,7 +40,7 @@ enum mt_status mt_decoding_params_read(const struct mt_request *request,
     int64_t minimum = 0, maximum = (int64_t)mt_model_defaults_max_length(own, settings);
     double penalty = own->length_penalty >= 0 ? own->length_penalty : settings->length_penalty;
     bool has_minimum = false, has_maximum = false;
-    if (maximum > longest) /* the setting is for models of any size */
+    if (maximum > longest) /* the setting is for models of any size, so it is limited */
         maximum = longest;
     if (fields->length_penalty >= 0)
         penalty = fields->length_penalty;

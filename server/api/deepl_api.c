@@ -39,7 +39,7 @@ enum mt_status mt_deepl_refuse_unsupported(const struct mt_params *params,
     return mt_deepl_refuse_value("formality", err);
 }
 
-/* In a line, a break would end a sentence. */
+/* Makes blanks of line breaks, where these would end sentences. */
 static void join_lines(char *text)
 {
     for (; (text = strpbrk(text, "\r\n")); text++)
@@ -124,7 +124,7 @@ static enum mt_status add_splitting(const char *split, struct cJSON *fields, str
     return add_string(fields, "split_sentences", "on", err);
 }
 
-/* As they are, for /translate to check. */
+/* Copies the fields unchanged, since /translate checks them. */
 static enum mt_status copy_fields(const struct mt_params *params, const char *const *names,
                                   size_t n, struct cJSON *fields, struct mt_error *err)
 {
@@ -172,7 +172,7 @@ static enum mt_status add_fields(const struct mt_request *request, struct cJSON 
         status = add_tag_handling(params, &given, fields, err);
     if (!status)
         status = add_splitting(given.split_sentences, fields, err);
-    /* In html line breaks are blanks already. */
+    /* In HTML line breaks are blanks anyway. */
     if (!status)
         status = add_texts(params, fields,
                            strcmp(given.split_sentences, "nonewlines") == 0 &&
@@ -220,7 +220,7 @@ static enum mt_status begin_translate(struct mt_request *request, struct mt_erro
     return mt_translate_handler.begin(request, err);
 }
 
-/* "EN" of "en-US"; all of it in capitals where the region counts. */
+/* Writes a language code as "EN" for "en-US", or completely in capitals where the region counts. */
 static void write_code(struct mt_json_writer *writer, const char *key, const char *code,
                        bool has_region)
 {
@@ -289,7 +289,7 @@ static void write_language(struct mt_json_writer *writer, const char *code, bool
     mt_json_end_object(writer);
 }
 
-/* DeepL's clients know these targets by their regions alone. */
+/* DeepL's clients know these target languages only with regions. */
 static void write_target(struct mt_json_writer *writer, const char *code)
 {
     static const char *const variants[][2] = {

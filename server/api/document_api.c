@@ -18,13 +18,13 @@
 
 #define FOLDER "/v2/document/"
 #define RESULT "/result"
-/* Fewer sentences at a time than where a client waits: how far the work is shows after each, and a
- * document that is deleted stops there. */
+/* Fewer sentences at a time than where a client waits, because the progress is updated, and a
+ * deleted document stops, only between two of these chunks. */
 #define CHUNK_SENTENCES 256
 
 struct state {
     struct mt_document_jobs *jobs;
-    struct mt_document_job *job; /* NULL: there is none, or none yet */
+    struct mt_document_job *job; /* NULL: it does not exist, or not yet */
     struct mt_file_translation *work;
     int64_t lifetime_ms;
     bool is_stored;
@@ -32,7 +32,7 @@ struct state {
 
 /* ---- POST /v2/document ---- */
 
-/* DeepL's clients look for these words. */
+/* DeepL's clients look for these words in the message. */
 static enum mt_status refuse_name(const char *name, const struct mt_params_file *file,
                                   struct mt_error *err)
 {
@@ -79,7 +79,8 @@ static enum mt_status read_question(const struct mt_request *request,
                                          &question->target, err);
     question->fields = fields;
     if (!status)
-        (void)mt_split_parse(fields->split_sentences, &question->split); /* the table has all */
+        /* always succeeds, since the field's table has all names */
+        (void)mt_split_parse(fields->split_sentences, &question->split);
     return status;
 }
 
@@ -155,7 +156,7 @@ static enum mt_status begin(struct mt_request *request, struct mt_error *err)
     return status ? status : mt_file_translation_begin(state->work, request, err);
 }
 
-/* Writes the report as the reply's body, from which release takes it. */
+/* Writes the report as the reply's body, from where release moves it into the job. */
 static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 {
     struct state *state = request->state;
@@ -173,7 +174,7 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
     return status;
 }
 
-/* Ends the job with the report, or with what the reply of a failure says. */
+/* Ends the job with the report, or with the message of a reply that failed. */
 static void end_job(struct state *state, struct mt_text *body)
 {
     struct mt_file_progress progress;
@@ -182,7 +183,7 @@ static void end_job(struct state *state, struct mt_text *body)
     mt_file_translation_look(state->work, &progress);
     end.file_name = progress.name;
     if (state->is_stored && body->length > 2) {
-        body->bytes[body->length - 1] = '\0'; /* its brace */
+        body->bytes[body->length - 1] = '\0'; /* the closing brace of the report */
         end.report = body->bytes + 1;
     } else if (!state->is_stored) {
         reply = body->length > 0 ? cJSON_Parse(body->bytes) : NULL;
@@ -207,7 +208,7 @@ static void release(struct mt_request *request)
 const struct mt_handler mt_document_handler = {
     .choose = choose, .begin = begin, .finish = finish, .release = release};
 
-/* ---- what is asked afterwards ---- */
+/* ---- status, result and deletion ---- */
 
 struct question {
     char id[MT_DOCUMENT_ID_BYTES];
@@ -224,7 +225,7 @@ static enum mt_status read_id(const struct mt_request *request, struct question 
     out->is_result = strcmp(rest + length, RESULT) == 0;
     if (rest[length] != '\0' && !out->is_result)
         return mt_fail(err, MT_NOT_FOUND, "The requested URL was not found on the server.");
-    out->id[0] = '\0'; /* nobody's */
+    out->id[0] = '\0'; /* an id that no document has */
     if (length < sizeof out->id) {
         memcpy(out->id, rest, length);
         out->id[length] = '\0';
@@ -252,7 +253,8 @@ static enum mt_status write_status(struct mt_request *request, const struct ques
     mt_json_member(&writer, "document_id", question->id);
     if (job->state == MT_DOCUMENT_FAILED) {
         mt_json_member(&writer, "error_message", failure);
-        mt_json_member(&writer, "message", failure); /* the name that older clients know */
+        /* older clients know the message by this name */
+        mt_json_member(&writer, "message", failure);
     }
     if (job->state == MT_DOCUMENT_TRANSLATING)
         mt_json_member_number(&writer, "progress", job->progress, 4);

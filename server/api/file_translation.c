@@ -24,22 +24,24 @@
 struct mt_file_translation {
     struct mt_file_question question;
     enum mt_document_format format;
-    struct mt_language_pair languages; /* the source, where it was detected, too */
+    struct mt_language_pair languages; /* with the source language, even if that was detected */
     size_t n_chars;                    /* of all words */
-    size_t n_steps;                    /* of languages.route, that have been taken */
-    bool is_in_step, is_made;          /* the one being taken has begun; nothing is left to make */
-    size_t n_looked;                   /* texts of it that are counted and warned of */
-    struct mt_file_store *files;       /* where name is reserved; NULL: it is not */
-    char name[MT_STORED_NAME_BYTES];   /* of the translated file */
+    size_t n_steps;                    /* steps of languages.route that are complete */
+    bool is_in_step, is_made;          /* the current step has begun; all its passages are made */
+    /* texts of the current step whose terms are counted and warnings collected */
+    size_t n_looked;
+    /* the store in which name is reserved; NULL: it is not reserved */
+    struct mt_file_store *files;
+    char name[MT_STORED_NAME_BYTES]; /* of the translated file */
     struct mt_fields fields;
-    struct mt_proofreader reader; /* of the step that is being taken */
+    struct mt_proofreader reader; /* for the current step */
     struct mt_warnings warnings;
     struct mt_memory_use memory;
-    size_t n_recalled; /* texts of which all comes from there */
+    size_t n_recalled; /* texts whose translations come completely from the memory */
     struct mt_glossary glossary;
-    struct mt_glossary passed_on; /* its terms as later steps meet them */
+    struct mt_glossary passed_on; /* the terms for later steps */
     struct mt_document *document;
-    struct mt_document_translation *passages; /* NULL: source and target are one language */
+    struct mt_document_translation *passages; /* NULL: source and target are the same language */
     struct mt_document_report report;         /* after store */
 };
 
@@ -70,7 +72,7 @@ static const char *extension_of(const struct mt_file_translation *work)
     return mt_document_extension_of_file(work->question.file_name, work->format);
 }
 
-/* By the beginning of all that is to be translated. */
+/* Detects the language from the beginning of the texts. */
 static enum mt_status detect_language(struct mt_file_translation *work,
                                       const struct mt_service *service, struct mt_error *err)
 {
@@ -113,7 +115,7 @@ static enum mt_status read_languages(struct mt_file_translation *work,
 
 /* ---- the work ---- */
 
-/* A text that is similar to the one that is being taken apart stands beside its translation. */
+/* Adds a text that is similar to the current one to the document, beside the translation. */
 static enum mt_status show_match(void *context, const struct mt_memory_match *match, bool is_used,
                                  struct mt_error *err)
 {
@@ -132,7 +134,7 @@ static enum mt_status show_match(void *context, const struct mt_memory_match *ma
     return status;
 }
 
-/* All words of a file count as one text. */
+/* All words of a file count as one text, of which the limits for the client are checked. */
 static enum mt_status check_size(struct mt_request *request, struct mt_file_translation *work,
                                  struct mt_error *err)
 {
@@ -163,7 +165,7 @@ static enum mt_status describe_decoding(const struct mt_file_translation *work,
         .decoding = {.beam_size = mt_decoding_beam_size(request->service, request->model, 0),
                      .skip_scores = true},
         .split = work->question.split,
-        .max_sentences = SIZE_MAX, /* what a request may have waiting is the limit */
+        .max_sentences = SIZE_MAX, /* the limit is the one for waiting sentences of a request */
         .eases_source = work->fields.post_edit,
         .splitter = request->service->splitter,
         .source_lang = work->languages.source,
@@ -225,8 +227,8 @@ enum mt_status mt_file_translation_begin(struct mt_file_translation *work,
     return status;
 }
 
-/* A translation into another script has twice the bytes of its source, and a catalogue gets one
- * beside each text: at most BYTES_OF_A_CHAR more for each character of its words. */
+/* A translation into another script has twice the bytes of its source, and a catalogue gets one in
+ * addition to each text: at most BYTES_OF_A_CHAR more for each character of its words. */
 #define BYTES_OF_A_CHAR 8
 static enum mt_status reserve_room(const struct mt_request *request,
                                    struct mt_file_translation *work, struct mt_error *err)
@@ -364,7 +366,7 @@ enum mt_status mt_file_translation_step(struct mt_file_translation *work, bool i
     return status;
 }
 
-/* ---- what came of it ---- */
+/* ---- the result ---- */
 
 static enum mt_status write(struct mt_file_translation *work, struct mt_text *out,
                             struct mt_error *err)
@@ -374,7 +376,7 @@ static enum mt_status write(struct mt_file_translation *work, struct mt_text *ou
     enum mt_status status = mt_document_write(work->document, NULL, out, &work->report, err);
     if (status)
         return status;
-    out->length = 0; /* nothing is to be done: the file itself is the answer */
+    out->length = 0; /* nothing was translated, so that the result is the file itself */
     mt_text_append(out, work->question.file->bytes, work->question.file->length);
     return mt_text_check(out, "a translated file", err);
 }

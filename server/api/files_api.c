@@ -13,8 +13,8 @@
 #include <string.h>
 
 #define DOWNLOADS "/download_file/"
-/* A file's sentences are decoded so many at a time: enough to keep a batch full, and few enough that
- * a long file does not fill the queue. */
+/* Number of a file's sentences that are decoded at a time: enough to keep a batch full, and few
+ * enough that a long file does not fill the queue. */
 #define CHUNK_SENTENCES 1024
 
 struct state {
@@ -30,7 +30,7 @@ enum mt_status mt_files_refuse_disabled(struct mt_request *request)
 
 /* ---- translating ---- */
 
-/* A model that is named may say by itself what it translates. */
+/* A language may be missing where the request names a model with only one on that side. */
 static enum mt_status read_code(const struct mt_params *params, const char *name,
                                 const struct mt_served_model *only, const char **out,
                                 struct mt_error *err)
@@ -55,7 +55,7 @@ enum mt_status mt_files_read_file(const struct mt_request *request,
     return MT_OK;
 }
 
-/* In the order in which LibreTranslate complains. */
+/* Reads the fields in the order in which LibreTranslate reports their errors. */
 static enum mt_status read_question(const struct mt_request *request,
                                     struct mt_file_question *question, struct mt_fields *fields,
                                     struct mt_error *err)
@@ -74,7 +74,8 @@ static enum mt_status read_question(const struct mt_request *request,
         return status;
     question->file_name = question->file->file_name;
     question->fields = fields;
-    (void)mt_split_parse(fields->split_sentences, &question->split); /* the table has all names */
+    /* always succeeds, since the field's table has all names */
+    (void)mt_split_parse(fields->split_sentences, &question->split);
     return MT_OK;
 }
 
@@ -145,9 +146,10 @@ static void release(struct mt_request *request)
 const struct mt_handler mt_translate_file_handler = {
     .choose = choose, .begin = begin, .finish = finish, .release = release};
 
-/* ---- fetching ---- */
+/* ---- downloading ---- */
 
-/* Nobody's page: a browser saves it, and would run nothing in it. */
+/* The headers make browsers save the file, and run no scripts in it, because anybody may have
+ * written it. */
 static void add_headers(struct mt_reply *reply, const struct mt_text *disposition)
 {
     mt_reply_header(reply, "Content-Disposition", disposition->bytes);

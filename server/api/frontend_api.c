@@ -5,7 +5,8 @@
 #include "server/api/files_api.h"
 #include "server/api/languages_api.h"
 
-/* How long a page waits after a keystroke before it asks for a translation; LibreTranslate's. */
+/* How long a page waits after a keystroke before it requests a translation; LibreTranslate's
+ * value. */
 #define FRONTEND_TIMEOUT_MS 500
 
 static void write_language(struct mt_json_writer *writer, const char *key, const char *code,
@@ -17,7 +18,7 @@ static void write_language(struct mt_json_writer *writer, const char *key, const
     mt_json_end_object(writer);
 }
 
-/* What a page begins with: any source, and the language that the default model translates to. */
+/* The languages that a page selects at first: any source, and the default model's target. */
 static void write_languages(struct mt_json_writer *writer, const struct mt_service *service)
 {
     char name[MT_LANGUAGE_NAME_BYTES] = "";
@@ -42,7 +43,7 @@ static enum mt_status finish_settings(struct mt_request *request, struct mt_erro
     mt_json_writer_init(&writer, &request->reply.body);
     mt_json_begin_object(&writer);
     mt_json_member_bool(&writer, "apiKeys", service->keys != NULL);
-    /* the key's limit, where the request brings a key */
+    /* With an API key this is the key's limit. */
     mt_json_member_integer(&writer, "charLimit", request->access.limits.max_text_chars);
     mt_json_member_bool(&writer, "filesTranslation", settings->files_translation);
     mt_json_member_integer(&writer, "frontendTimeout", FRONTEND_TIMEOUT_MS);

@@ -19,7 +19,7 @@
 #include <cjson/cJSON.h>
 
 #define FOLDER "/v2/glossaries" /* or v3 */
-/* Most dictionaries in one request; there are no more pairs of languages. */
+/* Most dictionaries in one request. There are not more pairs of languages. */
 #define MAX_DICTIONARIES 256
 
 enum part { LIST, GLOSSARY, ENTRIES, DICTIONARIES, NO_PART };
@@ -35,7 +35,7 @@ struct question {
     char id[MT_GLOSSARY_ID_BYTES];
     char owner[MT_KEY_OWNER_BYTES];
     struct mt_fields fields;
-    struct dictionary *dictionaries; /* that the request brings */
+    struct dictionary *dictionaries; /* dictionaries of the request */
     size_t n_dictionaries, capacity;
 };
 
@@ -51,7 +51,7 @@ static enum mt_status read_pair(const char *source, const char *target, struct d
     return is_good ? MT_OK : mt_deepl_refuse_value("target_lang", err);
 }
 
-/* ---- what the request brings ---- */
+/* ---- reading the request ---- */
 
 static enum mt_status add_dictionary(struct question *question, const char *source,
                                      const char *target, const char *entries, const char *format,
@@ -110,7 +110,7 @@ static const char *form_value(const struct mt_params *params, size_t i, const ch
     return cJSON_GetStringValue(mt_params_get(params, field));
 }
 
-/* The array of JSON, or what forms write in its place. */
+/* Reads the dictionaries of a JSON array, or the fields that forms have instead of it. */
 static enum mt_status add_listed(struct question *question, const struct mt_params *params,
                                  struct mt_error *err)
 {
@@ -141,7 +141,7 @@ static enum mt_status check_name(const char *name, struct mt_error *err)
     return MT_OK;
 }
 
-/* As the store takes them. */
+/* Borrows the dictionaries in the form that the store takes. */
 static enum mt_status borrow(const struct question *question, struct mt_dictionary **out,
                              struct mt_error *err)
 {
@@ -155,11 +155,11 @@ static enum mt_status borrow(const struct question *question, struct mt_dictiona
     return MT_OK;
 }
 
-/* ---- what is said of glossaries ---- */
+/* ---- writing glossaries ---- */
 
 struct answer {
     struct mt_json_writer writer;
-    char open[MT_GLOSSARY_ID_BYTES]; /* whose dictionaries are being written; "" */
+    char open[MT_GLOSSARY_ID_BYTES]; /* the glossary whose dictionaries are being written; or "" */
     int64_t created_ms;
 };
 
@@ -223,7 +223,7 @@ static enum mt_status write_v2(void *context, const struct mt_glossary_row *row,
     return MT_OK;
 }
 
-/* id NULL: all. */
+/* id NULL: describes all glossaries. */
 static enum mt_status describe(struct mt_request *request, const struct question *question,
                                const char *id, struct mt_error *err)
 {
@@ -422,7 +422,7 @@ static void read_path(const struct mt_request *request, struct question *out)
     if (length > 0 && length < sizeof out->id)
         memcpy(out->id, rest, length);
     else
-        out->id[0] = '?'; /* nobody's */
+        out->id[0] = '?'; /* an id that no glossary has */
 }
 
 static enum mt_status run(struct mt_request *request, struct question *question,
@@ -460,7 +460,7 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 
 /* ---- GET /v2/glossary-language-pairs ---- */
 
-/* Clients ask before each translation whether there are any. */
+/* Clients ask before each translation whether there are any pairs. */
 static enum mt_status finish_pairs(struct mt_request *request, struct mt_error *err)
 {
     const struct mt_catalog *catalog = request->service->catalog;

@@ -79,7 +79,7 @@ static enum mt_status read_pairs(const struct reader *reader, const char *field,
 typedef enum mt_status read_value(const struct reader *reader, const char *field,
                                   const struct cJSON *value, struct mt_error *err);
 
-/* Forms and query strings know nothing but strings; JSON in them begins with a bracket. */
+/* Forms and query strings only have strings; JSON in them begins with a bracket. */
 static enum mt_status read_field(const struct reader *reader, const struct mt_params *params,
                                  const char *field, read_value *read, struct mt_error *err)
 {
@@ -162,7 +162,7 @@ enum mt_status mt_glossary_add_stored(struct mt_glossary *glossary,
     return status ? status : reserve_counts(glossary, err);
 }
 
-/* Each form stays as it is. */
+/* Adds each form of the term as its own translation, so that it is copied. */
 static enum mt_status add_forms(struct mt_term term, struct mt_terms *out, struct mt_error *err)
 {
     struct mt_range form;
@@ -201,7 +201,7 @@ void mt_glossary_finish(struct mt_glossary *glossary)
     *glossary = (struct mt_glossary){0};
 }
 
-/* ---- what became of them ---- */
+/* ---- counting and reporting ---- */
 
 static void count_one(void *context, size_t term, enum mt_term_outcome outcome)
 {

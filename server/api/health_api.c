@@ -35,7 +35,7 @@ static enum mt_status finish_ready(struct mt_request *request, struct mt_error *
 
 const struct mt_handler mt_ready_handler = {.finish = finish_ready};
 
-/* A scraper that may not is told how it might. */
+/* A client without access to the metrics is told how to get it. */
 static enum mt_status begin_metrics(struct mt_request *request, struct mt_error *err)
 {
     static const char scheme[] = "Bearer ";

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which there are ---- */
+/* ---- models and their languages ---- */
 
 enum mt_status mt_languages_read_model(const struct mt_request *request,
                                        struct mt_served_model **out, struct mt_error *err)
@@ -49,7 +49,8 @@ const char *mt_languages_target_of(const struct mt_served_model *served)
     return info->n_targets == 1 ? info->targets[0].code : "";
 }
 
-/* The model that takes any language on a side of which its files say nothing; NULL: none does. */
+/* Returns the model that takes any language on a side, because its files do not name one; NULL:
+ * there is none. */
 static struct mt_served_model *find_tolerant(const struct mt_service *service,
                                              struct mt_served_model *only)
 {
@@ -95,14 +96,14 @@ static enum mt_status read_code(const struct mt_service *service, struct mt_serv
         return status;
     if (!status && is_known(service, only, out))
         return MT_OK;
-    /* As NLLB calls it: "arb_Arab". */
+    /* The code has NLLB's form: "arb_Arab". */
     bool names_script = strlen(code) == 8 && strcspn(code, "_-") == 3;
     if (names_script && mt_language_of_model(code, out) && is_known(service, only, out))
         return MT_OK;
     return mt_fail(err, MT_INVALID, "%.60s is not supported", code);
 }
 
-/* "" is what a model that is named has on that side, as far as that is clear. */
+/* Reads the language of one side. "" stands for that of the named model, if it has only one. */
 static enum mt_status read_side(const struct mt_service *service, struct mt_served_model *only,
                                 const char *code, const char *own, char out[MT_LANGUAGE_BYTES],
                                 struct mt_error *err)
@@ -189,10 +190,10 @@ enum mt_status mt_languages_settle_source(const struct mt_service *service,
     return pair->is_identity ? MT_OK : find_route(service, only, pair, err);
 }
 
-/* ---- what there is to detect, and to list ---- */
+/* ---- languages to detect, and to list ---- */
 
-/* Texts for models of many languages are taken to be in this language, because most interfaces
- * are. */
+/* Texts for models of many languages are assumed to be in this language when they have no letters,
+ * because most interfaces are in it. */
 static const char usual_language[] = "en";
 
 static void add_code(const char **codes, size_t *n, const char *code)
@@ -203,7 +204,7 @@ static void add_code(const char **codes, size_t *n, const char *code)
     codes[(*n)++] = code;
 }
 
-/* Whether a model leads from language i to the target, or where that is NULL to any language. */
+/* Whether a model leads from language i to the target or, where that is NULL, to any language. */
 static bool leads(const struct mt_catalog *catalog, size_t i, const char *target)
 {
     for (size_t k = 0; k < mt_catalog_n_languages(catalog); k++)
@@ -222,7 +223,7 @@ static bool is_reached(const struct mt_catalog *catalog, size_t i)
     return false;
 }
 
-/* Returns how many there are to translate from. */
+/* Lists the languages that can be translated from, and returns their number. */
 static size_t detect_any(const struct mt_service *service, const char *target,
                          struct mt_detect_languages *out)
 {
@@ -258,7 +259,7 @@ void mt_languages_to_detect(const struct mt_service *service, struct mt_served_m
 {
     out->n = 0;
     out->has_usual = false;
-    if (find_tolerant(service, only)) /* any */
+    if (find_tolerant(service, only)) /* every language is accepted */
         return;
     size_t n_sources = only ? detect_only(only, target, out) : detect_any(service, target, out);
     const char *own = mt_languages_source_of(only ? only : mt_catalog_default(service->catalog));
@@ -274,7 +275,7 @@ void mt_languages_list(const struct mt_service *service, enum mt_languages_side 
     const char *first = mt_languages_source_of(model);
     size_t n = mt_catalog_n_languages(catalog);
     out->n = 0;
-    /* A model that does not say one of its sides leads nowhere, but has the other side. */
+    /* A model that names only one side leads nowhere, but that side is listed. */
     if (side != MT_LANGUAGES_TARGETS && first[0] != '\0')
         add_code(out->codes, &out->n, first);
     for (size_t i = 0; i < n; i++) {
@@ -289,7 +290,7 @@ void mt_languages_list(const struct mt_service *service, enum mt_languages_side 
 
 /* ---- GET /languages ---- */
 
-/* targets in order; every language is its own target too. */
+/* Targets are in order, and every language is its own target, too. */
 static void write_language(struct mt_json_writer *writer, const struct mt_catalog *catalog,
                            const char *code)
 {

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define FOLDER "/v3/translation_memories"
-/* Where suggestions are kept. */
+/* Name of the memory that stores suggestions. */
 #define SUGGESTIONS "suggestions"
 
 enum part { LIST, MEMORY, TMX, NO_PART };
@@ -29,19 +29,19 @@ struct question {
     char id[MT_MEMORY_ID_BYTES];
     char owner[MT_KEY_OWNER_BYTES];
     struct mt_fields fields;
-    bool has_file; /* was put in, but for so many units */
+    bool has_file; /* the request has a file, whose units were stored except for so many */
     size_t n_left;
 };
 
-/* ---- what is said of memories ---- */
+/* ---- writing memories ---- */
 
 struct answer {
     const struct question *question;
     struct mt_json_writer writer;
-    size_t begin, end;             /* memories that are written, of all: those of the page */
-    size_t n;                      /* of which rows have come, */
-    char last[MT_MEMORY_ID_BYTES]; /* and the last one of these */
-    bool is_open;                  /* its languages are being written */
+    size_t begin, end;             /* range of the page among all memories */
+    size_t n;                      /* memories whose rows have come */
+    char last[MT_MEMORY_ID_BYTES]; /* id of the last one of these */
+    bool is_open;                  /* the array of its languages has not been ended */
     size_t n_units;
     int64_t created_ms;
 };
@@ -75,7 +75,7 @@ static void open_memory(struct answer *answer, const struct mt_memory_row *row)
     answer->n_units = 0;
 }
 
-/* The rows of one memory come one behind the other. */
+/* The rows of one memory come one after the other. */
 static enum mt_status write_row(void *context, const struct mt_memory_row *row,
                                 struct mt_error *err)
 {
@@ -95,7 +95,7 @@ static enum mt_status write_row(void *context, const struct mt_memory_row *row,
 
 /* ---- units of a file ---- */
 
-/* Their strings stand one behind the other in bytes, each with its NUL. */
+/* The strings of all units are in bytes, one behind the other, each with its NUL. */
 struct units {
     struct mt_text bytes;
     struct unit {
@@ -115,7 +115,7 @@ static size_t add_string(struct units *units, const char *string, size_t most)
     return at;
 }
 
-/* What cannot be kept is counted. */
+/* Takes a unit, or counts it if it cannot be stored. */
 static enum mt_status take_unit(void *context, const struct mt_tmx_unit *unit, struct mt_error *err)
 {
     struct units *units = context;
@@ -140,7 +140,7 @@ static enum mt_status take_unit(void *context, const struct mt_tmx_unit *unit, s
     return mt_text_check(&units->bytes, "units", err);
 }
 
-/* Into the memory that is asked for, or a new one, whose id becomes question->id. */
+/* Stores the units in the memory of the request, or in a new one, whose id becomes question->id. */
 static enum mt_status put_units(struct mt_request *request, struct question *question,
                                 const struct units *units, bool is_new, struct mt_error *err)
 {
@@ -175,7 +175,7 @@ static void finish_units(struct units *units)
 
 /* ---- the routes ---- */
 
-/* id NULL: a page of all. */
+/* id NULL: describes a page of all memories. */
 static enum mt_status describe(struct mt_request *request, const struct question *question,
                                const char *id, struct mt_error *err)
 {
@@ -359,7 +359,7 @@ static void read_path(const struct mt_request *request, struct question *out)
     if (length > 0 && length < sizeof out->id)
         memcpy(out->id, rest, length);
     else
-        out->id[0] = '?'; /* nobody's */
+        out->id[0] = '?'; /* an id that no memory has */
 }
 
 static enum mt_status run(struct mt_request *request, struct question *question,
@@ -389,7 +389,7 @@ const struct mt_handler mt_memories_handler = {.finish = finish};
 
 /* ---- POST /suggest ---- */
 
-/* Without blanks at its ends. */
+/* Reads the field without blanks at its ends. */
 static enum mt_status read_words(const char *name, const char *text, struct mt_text *out,
                                  struct mt_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * Translation memories (server/data/translation_memory.h), in the words of DeepL's interface where that
+ * Translation memories (server/data/translation_memory.h), with the names of DeepL's API where that
  * has them:
  *
  *   GET /v3/translation_memories[/ID]   {"translation_memory_id", "name", "source_language",
@@ -9,12 +9,11 @@
  *   GET /v3/translation_memories/ID/tmx     the memory as TMX
  *   POST /v3/translation_memories/ID/tmx    adds the units of a TMX file
  *   DELETE /v3/translation_memories/ID      204
+ *   POST /suggest                       {"q", "s", "source", "target"}: a better translation, as in
+ *                                       LibreTranslate's API, if settings->suggestions; it is
+ *                                       stored in the memory "suggestions"
  *
- *   POST /suggest                       {"q", "s", "source", "target"}: a better translation,
- *                                       LibreTranslate's way, where settings->suggestions; it is
- *                                       kept in the memory "suggestions"
- *
- * They belong to whom glossaries do (glossaries_api.h).
+ * Their owners are determined as for glossaries (glossaries_api.h).
  */
 #ifndef MT_SERVER_API_MEMORIES_API_H
 #define MT_SERVER_API_MEMORIES_API_H

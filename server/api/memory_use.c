@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Similar texts that are shown of each. */
+/* Most similar texts that are shown for a text. */
 #define MAX_SHOWN 3
 
 static struct mt_memory_question question_of(const struct mt_memory_use *use)
@@ -22,8 +22,8 @@ static struct mt_memory_question question_of(const struct mt_memory_use *use)
                                        .target = use->target};
 }
 
-/* Where the database fails, texts are translated without the memory from now on, unless the request
- * named it. */
+/* If the database fails, then the following texts are translated without the memory, unless the
+ * request named it. */
 static enum mt_status go_on(struct mt_memory_use *use, enum mt_status status, struct mt_error *err)
 {
     bool is_named = use->id[0] != '\0';
@@ -153,7 +153,7 @@ void mt_memory_use_finish(struct mt_memory_use *use)
     mt_text_finish(&use->previous);
 }
 
-/* Asks once for the texts of one pair of languages that come one after the other. */
+/* Queries the memory once for a series of texts with the same pair of languages. */
 static enum mt_status look(struct mt_memory_use *use, const char *source, const char *target,
                            struct mt_error *err)
 {

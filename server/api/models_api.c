@@ -9,7 +9,7 @@
 
 #define FOLDER "/models/"
 
-/* What the last part of a path asks for. */
+/* The action that the last part of a path names. */
 enum action { SHOW, LOAD, UNLOAD, RELOAD, N_ACTIONS };
 
 static void write_languages(struct mt_json_writer *writer, const char *key,
@@ -29,7 +29,7 @@ static void write_aliases(struct mt_json_writer *writer, const struct mt_model_d
     mt_json_end_array(writer);
 }
 
-/* What its attentiond.json says of decoding. */
+/* Writes the defaults of decoding from its attentiond.json. */
 static void write_defaults(struct mt_json_writer *writer, const struct mt_model_defaults *defaults)
 {
     mt_json_member_object(writer, "defaults");
@@ -91,7 +91,7 @@ static void write_use(struct mt_json_writer *writer, const struct mt_served_mode
     mt_json_end_object(writer);
 }
 
-/* In alphabetical order, as everywhere. */
+/* Members are in alphabetical order, as in all replies. */
 static void write_model(struct mt_json_writer *writer, const struct mt_service *service,
                         struct mt_served_model *served, bool is_whole, bool is_admin)
 {
@@ -159,7 +159,7 @@ const struct mt_handler mt_admin_models_handler = {.finish = finish_admin_list};
 
 #define MAX_NAME_BYTES 256
 
-/* The model that a path's name stands for. */
+/* Finds the model by the name in the path. */
 static enum mt_status find_model(const struct mt_request *request, const char *name, size_t length,
                                  struct mt_served_model **out, struct mt_error *err)
 {
@@ -234,8 +234,8 @@ static enum mt_status read_action(const struct mt_request *request, enum action 
     return find_model(request, name, (size_t)(slash - name), served, err);
 }
 
-/* Chooses the model that is to be loaded: the exchange loads what a handler chooses, and waits for
- * it. */
+/* Chooses the model that is to be loaded: the exchange loads any model that a handler chooses, and
+ * waits for it. */
 static enum mt_status choose_loaded(struct mt_request *request, struct mt_served_model **out,
                                     struct mt_error *err)
 {

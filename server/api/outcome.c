@@ -42,8 +42,8 @@ static enum mt_status reserve(struct mt_outcome *outcome, size_t n, struct mt_er
     return MT_OK;
 }
 
-/* The next letter, digit or mark of one, as an accent or a vowel of Devanagari is; -1 at the end. What
- * a model spelled in bytes need not be UTF-8. */
+/* Returns the next letter or digit, or a mark that belongs to one, such as an accent or a vowel
+ * sign of Devanagari; -1 at the end. The text of a model that spells in bytes need not be UTF-8. */
 static UChar32 next_letter(const char *text, size_t length, size_t *at)
 {
     while (*at < length) {
@@ -58,7 +58,7 @@ static UChar32 next_letter(const char *text, size_t length, size_t *at)
     return -1;
 }
 
-/* Whether two texts are the same but for signs and blanks: "Hallo" and "Hallo:". */
+/* Whether two texts differ only in punctuation and blanks: "Hallo" and "Hallo:". */
 static bool says_the_same(const char *a, size_t n_a, const char *b, size_t n_b)
 {
     size_t at_a = 0, at_b = 0;
@@ -125,7 +125,7 @@ static enum mt_status take_alignment(struct mt_outcome *outcome, struct mt_passa
 
 /* ---- sentences ---- */
 
-/* From one range of a text to the next. */
+/* Moves the offsets to the next range of a text. */
 static void move_on(const char *text, struct mt_range range, struct mt_offsets *at)
 {
     const char *gap = text + at->end, *own = text + range.begin;
@@ -145,7 +145,7 @@ static bool is_same_sentence(const struct mt_outcome *outcome, size_t i, size_t 
                          outcome->translations[b].bytes + y.begin, y.end - y.begin);
 }
 
-/* What else sentence i is in the other translations. */
+/* Writes sentence i of the other translations, as far as they differ. */
 static void write_others(struct mt_json_writer *writer, const struct mt_outcome *outcome, size_t i)
 {
     mt_json_member_array(writer, "alternatives");
@@ -193,7 +193,8 @@ enum mt_status mt_outcome_take(struct mt_outcome *outcome, struct mt_passage *pa
     enum mt_status status = alignment ? take_alignment(outcome, passage, alignment, err) : MT_OK;
     outcome->n_source_tokens += mt_passage_n_source_tokens(passage);
     outcome->n_target_tokens += mt_passage_n_target_tokens(passage);
-    if (!status && mt_passage_is_blank(passage)) /* becomes empty, as everywhere in this trade */
+    /* translates to nothing, as in all translation programs */
+    if (!status && mt_passage_is_blank(passage))
         return mt_outcome_keep(outcome, "", 0, err);
     if (!status)
         status = reserve(outcome, mt_size_min(n_ranks, n_alternatives + 1), err);

@@ -14,7 +14,7 @@
 #include "server/api/translate_api.h"
 #include "server/api/web.h"
 
-/* The list, and what is below it. */
+/* The routes of the list, and of the glossaries in it. */
 #define GLOSSARIES(root, changes)                                                              \
     {.method = "GET",                                                                          \
      .also = "POST",                                                                           \

@@ -57,8 +57,8 @@ static enum mt_status too_large(enum mt_dialect dialect, size_t size, int64_t li
                    (long long)limit);
 }
 
-/* Where there are more texts than allowed, none is kept: a text takes more memory here than in the
- * body. */
+/* If there are more texts than allowed, then none is copied, because a text takes more memory here
+ * than in the body. */
 static enum mt_status take_texts(struct mt_translate_state *state, const struct mt_request *request,
                                  struct mt_error *err)
 {
@@ -80,7 +80,8 @@ static enum mt_status take_texts(struct mt_translate_state *state, const struct 
     return MT_OK;
 }
 
-/* A language for each text, in JSON. "auto" is for all of them. */
+/* Checks the languages of a request with one for each text, in JSON. "auto" is possible only for
+ * all of them together. */
 static enum mt_status check_codes(const struct mt_translate_state *state, const struct cJSON *codes,
                                   const char *name, struct mt_error *err)
 {
@@ -97,7 +98,8 @@ static enum mt_status check_codes(const struct mt_translate_state *state, const 
     return MT_OK;
 }
 
-/* One code, or *codes. A model that is named may say by itself what it translates. */
+/* Reads one code into *out, or an array into *codes. Both may be missing where the request names a
+ * model with only one language on that side. */
 static enum mt_status read_code(const struct mt_translate_state *state,
                                 const struct mt_params *params, const char *name, const char **out,
                                 const struct cJSON **codes, struct mt_error *err)
@@ -147,7 +149,7 @@ static enum mt_status read_languages(struct mt_translate_state *state,
     return status;
 }
 
-/* In the order in which LibreTranslate complains. */
+/* Reads the fields in the order in which LibreTranslate reports their errors. */
 static enum mt_status read_request(struct mt_translate_state *state, struct mt_request *request,
                                    struct mt_error *err)
 {
@@ -173,7 +175,8 @@ static enum mt_status read_request(struct mt_translate_state *state, struct mt_r
 
 /* ---- the way of each text ---- */
 
-/* page: the language of the texts beside these, or NULL; then those alone that are not certain. */
+/* page is the language of the texts around these, and only uncertain ones are detected then; NULL
+ * at first. */
 static enum mt_status detect_each(struct mt_translate_state *state,
                                   const struct mt_request *request, const char *page,
                                   struct mt_error *err)
@@ -198,7 +201,8 @@ static enum mt_status detect_each(struct mt_translate_state *state,
     return MT_OK;
 }
 
-/* The texts of a request are often those of a page: what is not certain is in its language. */
+/* The texts of a request often belong to one page: those whose language is uncertain are taken to
+ * be in the page's. */
 static enum mt_status detect(struct mt_translate_state *state, const struct mt_request *request,
                              struct mt_error *err)
 {
@@ -215,8 +219,8 @@ static enum mt_status detect(struct mt_translate_state *state, const struct mt_r
     return status;
 }
 
-/* A text that no model takes is no reason to refuse others beside it: it is translated as if it
- * were in the first language, and detectedLanguage says what it is. */
+/* A text in a language that no model takes does not cause other texts to be refused. It is
+ * translated as if it were in the first language, and detectedLanguage has its real one. */
 static enum mt_status settle(const struct mt_translate_state *state,
                              const struct mt_request *request, const struct mt_translate_text *text,
                              struct mt_language_pair *pair, struct mt_error *err)
@@ -229,7 +233,7 @@ static enum mt_status settle(const struct mt_translate_state *state,
     return mt_languages_settle_source(request->service, state->only, &from, pair, err);
 }
 
-/* Which word came from which, one model can say of its own translation. */
+/* An alignment is possible only with one model, which reports it for its own translation. */
 static enum mt_status check_pivot(const struct mt_translate_state *state,
                                   const struct mt_translate_text *text, struct mt_error *err)
 {
@@ -300,7 +304,7 @@ static bool is_of_round(const struct mt_translate_round *round,
            is_at_last_step(text) == round->is_last;
 }
 
-/* The first text that has not ended says which model comes next. */
+/* Returns the model of the next round, which is the one that the first unfinished text needs. */
 static struct mt_served_model *choose_round(struct mt_translate_state *state)
 {
     for (size_t i = 0; i < state->n_texts; i++) {
@@ -339,7 +343,7 @@ static void finish_round(struct mt_translate_round *round)
     *round = (struct mt_translate_round){0};
 }
 
-/* By which rules its sentences are found. */
+/* Returns the language whose rules split the text into sentences. */
 static const char *source_language(const struct mt_translate_text *text)
 {
     const struct mt_model_language *source = text->pair.route.steps[text->n_steps].source;
@@ -348,7 +352,7 @@ static const char *source_language(const struct mt_translate_text *text)
     return text->pair.source;
 }
 
-/* NULL: unknown. */
+/* Returns NULL where it is unknown. */
 static const char *target_language(const struct mt_translate_text *text)
 {
     const struct mt_model_language *target = text->pair.route.steps[text->n_steps].target;
@@ -368,7 +372,8 @@ static enum mt_status add_sentences(struct mt_request *request,
     return status;
 }
 
-/* What a memory has is a translation of the whole way, and has none of what a model tells of its own. */
+/* Whether a memory is used for the text. It holds translations of the whole way, and no data of a
+ * model, such as scores. */
 static bool has_memory(const struct mt_translate_state *state, const struct mt_translate_text *text)
 {
     return text->pair.route.n == 1 && !state->params.fields.alignment &&
@@ -387,7 +392,7 @@ static enum mt_status begin_step(struct mt_request *request, struct mt_translate
         .plain = &plain,
         .traced = &traced,
         .trace = &round->marks,
-        .protects = !params->fields.alignment, /* it shows what the model saw */
+        .protects = !params->fields.alignment, /* an alignment shows what the model saw */
         .post_edits = params->fields.post_edit,
         .terms = glossary->terms,
         .reader = &text->reader,
@@ -463,7 +468,7 @@ static enum mt_status count_terms(struct mt_translate_state *state, struct mt_tr
                : mt_glossary_count(glossary, text->passage, err);
 }
 
-/* What the next model is given is what a client would hand on: the string of a reply. */
+/* The next model gets the same string that a client would get in a reply and pass on. */
 static enum mt_status pass_on(struct mt_translate_text *text, struct mt_error *err)
 {
     mt_text_finish(&text->input);
@@ -531,9 +536,9 @@ static enum mt_status choose(struct mt_request *request, struct mt_served_model 
     return status;
 }
 
-/* ---- the reply, while it is being made ---- */
+/* ---- streaming the reply ---- */
 
-/* What advance appends before it lets others have their turn. */
+/* Bytes after which advance stops, so that other requests have their turn. */
 #define MAX_EVENTS_BYTES ((size_t)8 << 10)
 
 static void write_piece(const struct mt_translate_state *state,
@@ -551,7 +556,7 @@ static void write_piece(const struct mt_translate_state *state,
     mt_event_end(events);
 }
 
-/* The next piece of what the outcome is going to be. */
+/* Appends the next piece of the translation. */
 static enum mt_status advance_text(const struct mt_translate_state *state,
                                    struct mt_translate_text *text, struct mt_text *out, bool *moved,
                                    struct mt_error *err)

@@ -12,7 +12,7 @@
 
 #include <cjson/cJSON.h>
 
-/* A number, or a string that is one; clients send both. */
+/* The value is a number, or a string with one; clients send both. */
 static enum mt_status read_alternatives(const struct mt_params *fields, int64_t limit, size_t *out,
                                         bool *found, struct mt_error *err)
 {
@@ -34,7 +34,7 @@ static enum mt_status read_alternatives(const struct mt_params *fields, int64_t 
     return MT_OK;
 }
 
-/* num_hypotheses counts the best one too. */
+/* num_hypotheses also counts the best translation. */
 enum mt_status mt_translate_params_read_beam(struct mt_translate_params *params,
                                              const struct mt_request *request, struct mt_error *err)
 {
@@ -82,7 +82,7 @@ static enum mt_status find_format(struct mt_translate_params *params, struct mt_
     return params->read ? MT_OK : mt_fail(err, MT_INVALID, "%.60s format is not supported", format);
 }
 
-/* is_array: q is. */
+/* is_array: the field q is an array. */
 static enum mt_status join_fields(struct mt_translate_params *params, bool is_array,
                                   struct mt_error *err)
 {
@@ -90,21 +90,22 @@ static enum mt_status join_fields(struct mt_translate_params *params, bool is_ar
     bool has_prefix = fields->target_prefix[0] != '\0';
     if (has_prefix && is_array)
         return mt_fail(err, MT_INVALID, "target_prefix is for a single text, but q is an array");
-    (void)mt_split_parse(fields->split_sentences, &params->split); /* the table has all names */
+    /* always succeeds, since the field's table has all names */
+    (void)mt_split_parse(fields->split_sentences, &params->split);
     if (has_prefix)
         params->split = MT_SPLIT_OFF;
     if (fields->stream)
         params->publish =
             strcmp(fields->stream_mode, "token") == 0 ? MT_PUBLISH_TOKENS : MT_PUBLISH_END;
-    /* Who asks for an alignment or gives the first words wants what the model writes; and streamed
-     * text cannot be corrected later. */
+    /* Clients that request an alignment, or give the first words, want the model's unchanged
+     * output. Streamed text cannot be corrected later. */
     if (fields->alignment || has_prefix || fields->stream)
         fields->post_edit = fields->repair_numbers = false;
     return MT_OK;
 }
 
-/* What is about the text as a whole, and cannot be said of the pieces of a page; and an alignment
- * shows what the model wrote, where terms do not stand. */
+/* Refuses combinations of fields. Some apply to a text as a whole and not to pieces of a page, and
+ * an alignment shows the model's own output, which has no terms. */
 static enum mt_status check_together(const struct mt_translate_params *params, struct mt_error *err)
 {
     const struct mt_fields *fields = &params->fields;
@@ -174,7 +175,7 @@ void mt_translate_params_finish(struct mt_translate_params *params)
 
 /* ---- for one model ---- */
 
-/* What the translation begins with, as target tokens. */
+/* Tokenizes the beginning of the translation as target tokens. */
 static enum mt_status tokenize_prefix(struct mt_translate_decoding *decoding,
                                       const struct mt_model *model, const char *prefix,
                                       struct mt_error *err)
@@ -184,7 +185,7 @@ static enum mt_status tokenize_prefix(struct mt_translate_decoding *decoding,
                                         MT_TOKENIZE_TARGET, &list, err);
     if (status)
         return status;
-    size_t n = list.n - 1; /* without eos */
+    size_t n = list.n - 1; /* without the end of sentence */
     decoding->prefix_ids = calloc(n + 1, sizeof decoding->prefix_ids[0]);
     for (size_t i = 0; i < n && decoding->prefix_ids; i++)
         decoding->prefix_ids[i] = list.tokens[i].id;
@@ -205,7 +206,7 @@ enum mt_status mt_translate_decoding_init(struct mt_translate_decoding *decoding
     struct mt_sentence_options *options = &decoding->options.decoding;
     decoding->options.splitter = request->service->splitter;
     decoding->options.split = params->split;
-    /* Line feeds are the line breaks of html, and stay only between sentences. */
+    /* Line feeds are HTML's line breaks, and are kept only between sentences. */
     if (params->read == mt_read_html && params->split == MT_SPLIT_OFF)
         decoding->options.split = MT_SPLIT_NEWLINES;
     decoding->options.eases_source = params->fields.post_edit;
@@ -217,8 +218,8 @@ enum mt_status mt_translate_decoding_init(struct mt_translate_decoding *decoding
         return status;
     if (options->beam_size == 0)
         options->beam_size = mt_model_hparams(model->model)->n_beams;
-    /* Hypotheses of different tokens are often one and the same text, so all of them are looked at
-     * for that many different texts; and the beam is as wide as they need. */
+    /* Hypotheses of different tokens often have the same text, so all of them are searched for the
+     * requested number of different texts, and the beam is at least as wide as that. */
     if (options->beam_size < params->n_alternatives + 1)
         options->beam_size = params->n_alternatives + 1;
     if (params->n_alternatives > 0)

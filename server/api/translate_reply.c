@@ -14,7 +14,8 @@ bool mt_translate_is_pivoted(const struct mt_translate_state *state)
 
 typedef void write_one(struct mt_json_writer *writer, const struct mt_translate_text *text);
 
-/* One member of the reply: for every text, in an array where q was one. */
+/* Writes one member of the reply: an array with a value for each text where q was one, otherwise a
+ * single value. */
 static void write_member(struct mt_json_writer *writer, const struct mt_translate_state *state,
                          const char *key, write_one *write)
 {
@@ -85,7 +86,7 @@ static void write_usage(struct mt_json_writer *writer, const struct mt_translate
     mt_json_end_object(writer);
 }
 
-/* All placeholders of all texts that did not survive. */
+/* Writes all placeholders of all texts that were lost. */
 static void write_lost(struct mt_json_writer *writer, struct mt_translate_state *state)
 {
     if (state->lost.length == 0)
@@ -95,7 +96,7 @@ static void write_lost(struct mt_json_writer *writer, struct mt_translate_state 
     mt_json_raw(writer, state->lost.bytes, state->lost.length);
 }
 
-/* Keys in alphabetical order, as LibreTranslate sends them. */
+/* Keys are in alphabetical order, as in LibreTranslate's replies. */
 enum mt_status mt_translate_finish(struct mt_request *request, struct mt_error *err)
 {
     struct mt_translate_state *state = request->state;

@@ -20,14 +20,14 @@ void mt_warnings_init(struct mt_warnings *warnings, const struct mt_guard_option
     mt_json_writer_init(&warnings->writer, &warnings->list);
 }
 
-/* What is told of a sentence. */
+/* The sentence that warnings are added for. */
 struct place {
     struct mt_warnings *warnings;
     size_t text;
-    const char *model; /* NULL: not named */
+    const char *model; /* NULL: it is not named */
 };
 
-/* Strings, each with a NUL. */
+/* Writes an array of strings, which numbers has one after the other, each with a NUL. */
 static void write_numbers(struct mt_json_writer *writer, const char *key,
                           const struct mt_text *numbers)
 {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Everything comes from this server; nothing else is loaded, posted to or run. Downloads are made
- * in the page, pictures among them; the form is for browsers without JavaScript. */
+/* Everything comes from this server; nothing else may be loaded, posted to or run. Downloads,
+ * including pictures, are created in the page; the form is for browsers without JavaScript. */
 static const char content_policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; frame-ancestors ";
@@ -18,7 +18,8 @@ const struct mt_web_file *mt_web_find(const char *path)
     return NULL;
 }
 
-/* A tag ends at its closing quote; commas may stand inside. */
+/* Returns the end of a tag, which is its closing quotation mark, because there may be commas in
+ * it. */
 static const char *end_of_tag(const char *tag)
 {
     const char *quote = tag[0] == '"' ? strchr(tag + 1, '"') : NULL;
@@ -33,7 +34,7 @@ bool mt_web_has_tag(const char *if_none_match, const char *etag)
         at += strspn(at, " \t,");
         if (*at == '*')
             return true;
-        /* If-None-Match compares weakly: a proxy that recompresses may have weakened our tag. */
+        /* If-None-Match compares weakly: a proxy that recompresses may have made the tag weak. */
         if (strncmp(at, "W/", 2) == 0)
             at += 2;
         const char *end = end_of_tag(at);
@@ -44,7 +45,7 @@ bool mt_web_has_tag(const char *if_none_match, const char *etag)
     return false;
 }
 
-/* ancestors: as the setting frame_ancestors has them, so in ASCII. */
+/* ancestors: the setting frame_ancestors, which is ASCII. */
 static enum mt_status add_policy(struct mt_reply *reply, const char *ancestors,
                                  struct mt_error *err)
 {
@@ -62,7 +63,8 @@ static enum mt_status add_policy(struct mt_reply *reply, const char *ancestors,
 static void add_headers(struct mt_reply *reply, const char *etag, bool is_packed)
 {
     mt_reply_header(reply, "ETag", etag);
-    /* Asked for anew each time, mostly answered by 304: modules of two versions never meet. */
+    /* Browsers revalidate a file each time, usually with 304, so that they never mix modules of two
+     * versions. */
     mt_reply_header(reply, "Cache-Control", "no-cache");
     mt_reply_header(reply, "Vary", "Accept-Encoding");
     mt_reply_header(reply, "Referrer-Policy", "no-referrer");
@@ -79,7 +81,7 @@ static enum mt_status send_file(struct mt_request *request, const char *path, st
     bool is_packed = mt_accepts_gzip(mt_request_header(request, "Accept-Encoding"));
     const char *etag = is_packed ? file->packed_etag : file->etag;
     bool is_known = mt_web_has_tag(mt_request_header(request, "If-None-Match"), etag);
-    /* The page alone may be framed: at /docs there is a form for the server's key. */
+    /* Only the page may be framed, because /docs has a form for an API key. */
     bool may_be_framed = strcmp(path, "/") == 0;
     enum mt_status status =
         add_policy(reply, may_be_framed ? request->service->settings->frame_ancestors : "", err);
@@ -105,7 +107,7 @@ static enum mt_status finish(struct mt_request *request, struct mt_error *err)
 
 const struct mt_handler mt_web_handler = {.finish = finish};
 
-/* For programs, so that it is there where no pages are wanted. */
+/* The description of the API is for programs, so it exists even if the pages are disabled. */
 static enum mt_status finish_description(struct mt_request *request, struct mt_error *err)
 {
     return send_file(request, "/openapi.json", err);

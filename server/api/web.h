@@ -1,7 +1,7 @@
 /*
  * The web pages (/ and /docs) and the description of the API: files that are part of the program.
- * web/embed.py makes web_files.c out of the folder web/ when it is built; nothing is read at run
- * time, and the pages load nothing from anywhere else.
+ * web/embed.py makes web_files.c of the folder web/ during the build. Nothing is read at run time,
+ * and the pages load nothing from other hosts.
  *
  * Thread-safety: immutable.
  */
@@ -15,7 +15,7 @@ struct mt_web_file {
     const char *content_type;
     const unsigned char *bytes;
     size_t length;
-    const unsigned char *packed; /* the same with gzip */
+    const unsigned char *packed; /* the same bytes, compressed by gzip */
     size_t packed_length;
     /* Strong validators with their quotes, one for each form (RFC 9110, 8.8.3). */
     const char *etag, *packed_etag;
@@ -24,16 +24,16 @@ struct mt_web_file {
 extern const struct mt_web_file mt_web_files[];
 extern const size_t mt_n_web_files;
 
-/* NULL: there is none of that path. */
+/* Returns NULL where there is no file of that path. */
 const struct mt_web_file *mt_web_find(const char *path);
 
-/* Whether an If-None-Match header names the tag, so that 304 answers it. NULL: no. */
+/* Whether an If-None-Match header has the tag, so that the reply is 304. The header may be NULL. */
 bool mt_web_has_tag(const char *if_none_match, const char *etag);
 
 /* GET of any of the files; 404 where the setting web_page is off. */
 extern const struct mt_handler mt_web_handler;
 
-/* GET of the description of the API, under whatever path. */
+/* GET of the description of the API, for any path. */
 extern const struct mt_handler mt_description_handler;
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The two databases behind database.h. For the files that are one alone.
+ * The two databases behind database.h. Only the files that implement one of them include this.
  */
 #ifndef MT_SERVER_DATA_BACKEND_H
 #define MT_SERVER_DATA_BACKEND_H
@@ -17,14 +17,14 @@ struct mt_backend {
                           void *context, size_t *n_changed, struct mt_error *err);
 };
 
-/* Each backend's own begin with these. */
+/* The structs of each backend begin with these. */
 struct mt_database {
     const struct mt_backend *backend;
 };
 
 struct mt_connection {
     const struct mt_backend *backend;
-    bool is_running; /* a statement, of which a row is given just now */
+    bool is_running; /* a statement is running, of which a row is being handed out */
 };
 
 MT_MUST_CHECK enum mt_status mt_sqlite_open(const struct mt_database_options *options,
@@ -32,8 +32,8 @@ MT_MUST_CHECK enum mt_status mt_sqlite_open(const struct mt_database_options *op
 MT_MUST_CHECK enum mt_status mt_postgresql_open(const struct mt_database_options *options,
                                                 struct mt_database **out, struct mt_error *err);
 
-/* Work that makes the tables, or brings those of an older program to what this one needs.
- * MT_UNSUPPORTED: a newer one has been here. */
+/* Work that creates the tables, or migrates those of an older version. MT_UNSUPPORTED: the tables
+ * are of a newer version. */
 MT_MUST_CHECK enum mt_status mt_schema_bring_up(struct mt_connection *connection, void *context,
                                                 struct mt_error *err);
 

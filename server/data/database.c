@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- one or the other ---- */
+/* ---- choosing one of the two ---- */
 
 enum mt_status mt_database_open(const struct mt_database_options *options, struct mt_database **out,
                                 struct mt_error *err)
@@ -65,7 +65,8 @@ struct mt_value mt_value_text(const char *text)
 
 /* ---- tables ---- */
 
-/* What brings a database to version 1, 2, ...; what has been released does not change any more. */
+/* The statements that migrate a database to version 1, 2, ...; those that were released never
+ * change. */
 static const char *const steps[][8] = {
     {"CREATE TABLE glossaries (id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, "
      "created_ms BIGINT NOT NULL)",

@@ -17,19 +17,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How long a transaction waits for others: of this process, and of all (in BEGIN_WRITING). */
+/* How long a transaction waits for others of this process, and of all processes (in
+ * BEGIN_WRITING). */
 #define LOCK_MS 1000
-/* For a connection, at the start, where the log is to say whether it is there, and later. */
+/* How long to wait for a connection: at the start, where the log has to tell whether it could be
+ * made, and later. */
 #define OPEN_MS 6000
 #define CONNECT_MS 1000
-/* After one that failed. */
+/* Pause after a failed connection. */
 #define PAUSE_MS 1000
-/* For an answer: more than attentiond-database waits for that of PostgreSQL. */
+/* How long to wait for a reply: longer than attentiond-database waits for PostgreSQL. */
 #define ANSWER_MS 8000
 
-/* What SQLite's BEGIN IMMEDIATE does: one writer after the other. The number is ours alone in that
- * database, as long as nobody else thinks of it; it is the word "attent" in ASCII. A replica whose
- * machine is lost in the middle holds the others up for so long. */
+/* Lets one writer run after the other, as SQLite's BEGIN IMMEDIATE does. The number identifies our
+ * lock in that database, unless somebody else uses the same one; it is the word "attent" in ASCII.
+ * A replica whose machine is lost during a transaction blocks the others for this time. */
 #define BEGIN_WRITING                                         \
     "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "       \
     "SET LOCAL lock_timeout = '1s'; "                         \
@@ -37,17 +39,19 @@
     "SELECT pg_advisory_xact_lock(107152796905076)"
 #define BEGIN_READING "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
-/* A connection. Who writes and who reads have one each. */
+/* A connection. Writers share one, and readers share another. */
 struct link {
     struct mt_connection common;
     struct postgresql *database;
     const char *begin;
-    pthread_mutex_t mutex; /* held for a transaction */
-    int fd;                /* of the process that connects; -1: there is none */
+    pthread_mutex_t mutex; /* held during a transaction */
+    int fd;                /* socket of the process that connects; -1: there is none */
     bool is_ready;         /* it is connected */
-    bool has_begun;        /* a transaction */
-    bool has_failed;       /* a statement of it, so that it cannot be kept any more */
-    atomic_bool is_away;   /* who comes while another one tries need not wait for it */
+    bool has_begun;        /* a transaction has begun */
+    /* a statement of the transaction failed, so that it cannot be committed any more */
+    bool has_failed;
+    /* it could not be used last, so that others do not wait while one thread tries again */
+    atomic_bool is_away;
     int64_t next_try_ms;
     struct mt_message message;
     struct mt_message_values columns;
@@ -58,17 +62,18 @@ struct postgresql {
     struct link writer, reader;
     atomic_bool has_tables;
 
-    pthread_mutex_t mutex;       /* guards what follows */
-    pid_t pid;                   /* of attentiond-database; 0: it does not run */
-    int control;                 /* where it gives connections */
-    char reason[MT_ERROR_BYTES]; /* why it cannot be used, as the log has it; "": it can */
+    pthread_mutex_t mutex;       /* guards the members below */
+    pid_t pid;                   /* process id of attentiond-database; 0: it does not run */
+    int control;                 /* the socket from which connections come */
+    char reason[MT_ERROR_BYTES]; /* why it cannot be used, as in the log; "": it can */
 };
 
 static const struct mt_backend backend;
 
-/* ---- where it cannot be used ---- */
+/* ---- while it cannot be used ---- */
 
-/* Clients need not know where it is, nor who we are there: the log does. */
+/* The message for clients does not contain the database's address or user, which only the log
+ * has. */
 static enum mt_status fail_away(struct mt_error *err)
 {
     return mt_fail(err, MT_BUSY, "the database cannot be reached now: try again later");
@@ -102,7 +107,8 @@ static void drop(struct link *link)
     mt_message_finish(&link->message);
 }
 
-/* In a transaction. The next one connects again at once. */
+/* Closes a connection that was lost during a transaction. The next transaction connects again at
+ * once. */
 static enum mt_status lose(struct link *link, const char *reason, struct mt_error *err)
 {
     mt_log(MT_LOG_WARN, "database: the connection was lost: %s", reason);
@@ -123,7 +129,7 @@ static enum mt_status take_failure(struct link *link, struct mt_error *err)
     return mt_fail(err, failure.status, "%s", failure.message);
 }
 
-/* All that the statement gives, also where row has had enough. */
+/* Takes all rows of the statement, even if row has returned an error. */
 static enum mt_status take_rows(struct link *link, mt_database_row *row, void *context,
                                 size_t *n_changed, struct mt_error *err)
 {
@@ -157,7 +163,7 @@ static enum mt_status run(struct mt_connection *connection, const char *sql,
     struct mt_text out;
     size_t n = 0;
     if (!link->is_ready)
-        return fail_away(err); /* it was lost in this transaction */
+        return fail_away(err); /* the connection was lost in this transaction */
     mt_message_begin(&out);
     mt_message_put_statement(&out, sql);
     mt_message_put_values(&out, values, n_values);
@@ -181,7 +187,7 @@ static enum mt_status run_plain(struct link *link, const char *sql, struct mt_er
 
 /* ---- connecting ---- */
 
-/* Without it there are no connections any more, as the daemon may start no programs. */
+/* Without the program there are no more connections, because the daemon may not start programs. */
 static enum mt_status fail_without_program(struct mt_error *err)
 {
     return mt_fail(err, MT_IO,
@@ -220,7 +226,7 @@ static enum mt_status ask_for_process(struct postgresql *database, int *out, str
     return status;
 }
 
-/* Whether its process has anything to say after wait_ms: that it is connected, or why it is not. */
+/* *is_heard: the process has reported within wait_ms that it is connected, or why it is not. */
 static enum mt_status hear(struct link *link, int64_t wait_ms, bool *is_heard, struct mt_error *err)
 {
     struct mt_message_failure failure;
@@ -257,7 +263,7 @@ static enum mt_status transact(struct link *link, mt_database_work *work, void *
     return status;
 }
 
-/* Connected, with tables. The reason why not is in err, and in the log. */
+/* Connects and creates the tables. The reason for a failure is in err, and in the log. */
 static enum mt_status get_ready(struct link *link, int64_t wait_ms, bool is_trial,
                                 struct mt_error *err)
 {
@@ -315,7 +321,8 @@ static enum mt_status use(struct link *link, mt_database_work *work, void *conte
         bool was_ready = link->is_ready;
         status = get_ready(link, CONNECT_MS, false, &reason) ? fail_away(err)
                                                              : transact(link, work, context, err);
-        /* It was lost while nobody used it, as where PostgreSQL has been restarted. */
+        /* The connection was lost while nobody used it, for example because PostgreSQL was
+         * restarted, so the transaction is tried once more. */
         is_again = status && was_ready && !link->is_ready && !link->has_begun;
     } while (is_again);
     pthread_mutex_unlock(&link->mutex);
@@ -345,7 +352,8 @@ static enum mt_status read_data(struct mt_database *common, mt_database_work *wo
 
 /* ---- the program ---- */
 
-/* In the new process, which has our threads' locks as they were: system calls alone. */
+/* Runs in the forked process, in which other threads' locks are in any state, so that it may only
+ * make system calls. */
 static void become_program(const char *path, int control)
 {
     char name[] = "attentiond-database";
@@ -357,8 +365,8 @@ static void become_program(const char *path, int control)
     _exit(1);
 }
 
-/* Sends the address to the process that connects, and reads its answer: "" where the address is
- * good. */
+/* Sends the address to the process that connects, and reads its reply: "" where the address is
+ * valid. */
 static enum mt_status introduce(int control, const struct mt_database_options *options,
                                 struct mt_error *err)
 {
@@ -400,7 +408,8 @@ static enum mt_status start_program(struct postgresql *database,
     return introduce(database->control, options, err);
 }
 
-/* A part of the password must not be taken for the host, which messages name. */
+/* Refuses addresses in which a part of the password could be taken for the host, which messages
+ * name. */
 static enum mt_status check_url(const char *url, struct mt_error *err)
 {
     static const char *const schemes[] = {"postgresql://", "postgres://"};
@@ -465,7 +474,7 @@ enum mt_status mt_postgresql_open(const struct mt_database_options *options,
     if (!status)
         status = get_ready(&database->writer, OPEN_MS, options->is_trial, err);
     if (is_started && !options->is_trial && status != MT_UNSUPPORTED && status != MT_MEMORY)
-        status = MT_OK; /* it may come */
+        status = MT_OK; /* it may become reachable later */
     if (status) {
         close_database(&database->common);
         return status;

@@ -17,46 +17,50 @@
 #include <sqlite3.h>
 
 #define FILE_NAME "attentiond.db"
-/* How long a transaction waits for others: of other processes, and of this one. */
+/* How long a transaction waits for others, of other processes and of this one. */
 #define BUSY_MS 1000
 #define MAX_COLUMNS 16
-/* Statements that are kept ready: of a transaction that writes 100,000 rows, making them ready again for
- * each would be half of the time. */
+/* Most prepared statements that are kept. Without them a transaction that writes 100,000 rows would
+ * take twice as long. */
 #define MAX_STATEMENTS 32
 #define SMALL_BYTES (64 << 20)
-/* How much memory caches pages, in KiB, for which SQLite wants a negative number. It is large
- * because a translation memory's keys are written in any order. */
+/* Memory for cached pages in KiB, for which SQLite wants a negative number. The writer's is large
+ * because a translation memory's keys are written in random order. */
 #define WRITER_CACHE "PRAGMA cache_size = -32768"
 #define READER_CACHE "PRAGMA cache_size = -16384"
-/* What undoes one statement of many rows is in memory: the daemon may open no other file. */
+/* The undo data of a statement with many rows is kept in memory, because the daemon may not open
+ * other files. */
 #define NO_FILES "PRAGMA temp_store = MEMORY"
 #define BEGIN_WRITING "BEGIN IMMEDIATE"
 #define BEGIN_READING "BEGIN"
-/* What others wrote is nobody's business but the daemon's. */
+/* Only the daemon may read what clients stored. */
 #define PRIVATE_MODE 0600
 
-/* One that is ready to be run. */
+/* A prepared statement. */
 struct statement {
     char *sql;
     sqlite3_stmt *prepared;
     int *
-        places; /* which value, from 1 on, each of the places takes: SQLite looks for a name in the list of
-                    all */
+        /* for each place in the SQL the number of its value, from 1 on, because SQLite would search
+         * names in a list */
+        places;
 };
 
 struct link {
     struct mt_connection common;
-    sqlite3 *handle;                             /* NULL: it could not be opened again */
-    struct statement statements[MAX_STATEMENTS]; /* the last made at next_statement - 1 */
+    sqlite3 *handle; /* NULL: it could not be opened again */
+    /* a ring: the newest one is at next_statement - 1 */
+    struct statement statements[MAX_STATEMENTS];
     size_t next_statement;
-    bool is_damaged; /* has been found so */
+    bool is_damaged; /* damage was found */
     int code;        /* of the last failure */
 };
 
-/* Who writes and who reads have a connection each: in SQLite's journal (WAL) a reader sees what was
- * last kept, whatever is being written. */
+/* Writers share one connection, and readers another: with SQLite's write-ahead log a reader sees
+ * the last committed state during any write. */
 struct side {
-    pthread_mutex_t mutex; /* held for a transaction; the writer's is taken before the reader's */
+    /* held during a transaction; the writer's is taken before the reader's */
+    pthread_mutex_t mutex;
     struct link link;
 };
 
@@ -64,7 +68,7 @@ struct sqlite {
     struct mt_database common;
     char *path;
     int64_t max_bytes;
-    struct side writer, reader; /* the reader's connection is opened when it is first used */
+    struct side writer, reader; /* the reader's connection is opened at its first use */
 };
 
 static const struct mt_backend backend;
@@ -191,7 +195,8 @@ static int prepare_in_key_order(struct link *link, const char *sql, sqlite3_stmt
     return code;
 }
 
-/* Takes the place of the one that was made first. NULL: the failure is in *code. */
+/* Prepares a statement, which replaces the oldest one. Returns NULL where that fails, with the
+ * failure in *code. */
 static struct statement *make_statement(struct link *link, const char *sql, int *code)
 {
     struct statement *statement = &link->statements[link->next_statement];
@@ -265,7 +270,7 @@ static enum mt_status expect_sound(void *context, const struct mt_value *columns
 }
 
 /* A small database is checked at each start, which takes some milliseconds. A larger one is checked
- * where a journal is left, because the last program did not close it. */
+ * only if there is a journal, because then the last program did not close it. */
 static bool is_to_be_checked(const struct sqlite *database)
 {
     struct mt_text path = {0};
@@ -276,7 +281,7 @@ static bool is_to_be_checked(const struct sqlite *database)
     return has_journal || (stat(database->path, &st) == 0 && st.st_size <= SMALL_BYTES);
 }
 
-/* Tables that are there and cannot be read, or not made although they are missing, are damaged. */
+/* Tables that cannot be read, or are missing and cannot be created, are treated as damaged. */
 static enum mt_status bring_up(struct link *link, struct mt_error *err)
 {
     enum mt_status status = transact(link, BEGIN_WRITING, mt_schema_bring_up, NULL, err);
@@ -296,7 +301,7 @@ static enum mt_status configure(struct sqlite *database, struct mt_error *err)
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < sizeof pragmas / sizeof *pragmas && !status; i++)
         status = run_plain(link, pragmas[i], err);
-    /* The limit is in pages of 4,096 bytes, SQLite's default. */
+    /* SQLite limits the number of pages, which have 4,096 bytes by default. */
     snprintf(limit, sizeof limit, "PRAGMA max_page_count = %lld",
              (long long)(database->max_bytes / 4096 + 1));
     if (!status)
@@ -327,7 +332,7 @@ static enum mt_status open_handle(const struct sqlite *database, struct link *li
 static enum mt_status open_writer(struct sqlite *database, struct mt_error *err)
 {
     struct link *link = &database->writer.link;
-    /* SQLite gives its other files the same mode. */
+    /* SQLite creates its other files with the same mode. */
     int fd = open(database->path, O_RDWR | O_CREAT | O_CLOEXEC, PRIVATE_MODE);
     if (fd < 0)
         return mt_fail(err, MT_IO, "%s: %s", database->path, strerror(errno));
@@ -355,7 +360,7 @@ static enum mt_status open_reader(struct sqlite *database, struct mt_error *err)
     return status;
 }
 
-/* What is beside it belongs to it. */
+/* Renames the database together with the files that belong to it. */
 static enum mt_status set_aside(const struct sqlite *database, const char *reason,
                                 struct mt_error *err)
 {
@@ -381,7 +386,7 @@ static enum mt_status set_aside(const struct sqlite *database, const char *reaso
     return status;
 }
 
-/* The damaged one is closed. */
+/* Creates a new database after the damaged one was closed. */
 static enum mt_status begin_anew(struct sqlite *database, struct mt_error *err)
 {
     char reason[MT_ERROR_BYTES];
@@ -436,7 +441,7 @@ enum mt_status mt_sqlite_open(const struct mt_database_options *options, struct 
     return MT_OK;
 }
 
-/* With both mutexes. */
+/* The caller has both mutexes. */
 static enum mt_status replace_damaged(struct sqlite *database, struct mt_error *err)
 {
     close_link(&database->reader.link);
@@ -488,7 +493,7 @@ static enum mt_status read_data(struct mt_database *common, mt_database_work *wo
         return status;
     pthread_mutex_lock(&database->writer.mutex);
     pthread_mutex_lock(&reader->mutex);
-    /* Unless another thread has replaced it. */
+    /* Another thread may have replaced it already. */
     if (reader->link.is_damaged)
         status = replace_damaged(database, err);
     reader->link.is_damaged = false;

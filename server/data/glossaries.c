@@ -13,13 +13,14 @@
 #include <string.h>
 
 #define EDITION_BYTES 33
-/* What a dictionary may come to take in memory, for each byte of its entries. */
+/* Most bytes of memory that a prepared dictionary takes for each byte of its entries. */
 #define READY_FACTOR 15
 
-/* The terms of a dictionary, ready to be searched. */
+/* The prepared terms of a dictionary. */
 struct ready {
     struct ready *next, *previous;
-    char edition[EDITION_BYTES]; /* what each writing of each dictionary has for itself */
+    /* identifies one version of a dictionary: every write creates a new one */
+    char edition[EDITION_BYTES];
     size_t n_bytes;
     struct mt_terms *terms;
 };
@@ -31,8 +32,8 @@ struct ready_list {
 struct mt_glossaries {
     struct mt_database *database;
     struct mt_glossary_limits limits;
-    pthread_mutex_t mutex;   /* guards what follows */
-    struct ready_list ready; /* the last used first */
+    pthread_mutex_t mutex;   /* guards the members below */
+    struct ready_list ready; /* the most recently used first */
     size_t n_ready_bytes;
 };
 
@@ -111,7 +112,7 @@ struct writing {
 
 struct merging {
     const struct mt_dictionary *dictionary;
-    struct mt_terms *terms; /* of both */
+    struct mt_terms *terms; /* of both dictionaries */
 };
 
 static enum mt_status read_stored(const struct mt_dictionary *dictionary,
@@ -246,7 +247,8 @@ enum mt_status mt_glossaries_add(struct mt_glossaries *glossaries, const char *o
     return status ? status : mt_database_do(glossaries->database, add, &writing, err);
 }
 
-/* The row is written in any case, which tells whether there is one. */
+/* The update always writes the glossary's row, so that the number of changed rows tells whether it
+ * exists. */
 static enum mt_status change(struct mt_connection *connection, void *context, struct mt_error *err)
 {
     const struct writing *writing = context;
@@ -336,7 +338,7 @@ static enum mt_status visit_row(void *context, const struct mt_value *columns, s
     return visiting->visit(visiting->context, &row, err);
 }
 
-/* $1 owner, $2 id, $3 source, $4 target; those that are not asked for are "". */
+/* The values are $1 owner, $2 id, $3 source, $4 target; unused ones are "". */
 #define ROWS                                                                                     \
     " FROM glossaries AS g LEFT JOIN dictionaries AS d ON d.glossary = g.id WHERE g.owner = $1 " \
     "AND ($2 = '' OR g.id = $2) AND ($3 = '' OR (d.source = $3 AND d.target = $4)) AND ($5 = 0 " \
@@ -376,14 +378,14 @@ enum mt_status mt_glossaries_visit(struct mt_glossaries *glossaries,
     enum mt_status status = mt_database_read(glossaries->database, visit_rows, &visiting, err);
     if (status || !question->id || visiting.n_rows > 0)
         return status;
-    /* Is it the glossary that is missing, or the dictionary? */
+    /* This tells whether the glossary is missing or only the dictionary. */
     const struct mt_glossary_question whole = {.owner = question->owner, .id = question->id};
     if (question->source)
         status = mt_glossaries_visit(glossaries, &whole, ignore_row, NULL, err);
     return status ? status : fail_unknown(question->source, question->target, err);
 }
 
-/* ---- terms to translate with; the mutex is held ---- */
+/* ---- terms to translate with; the caller holds the mutex ---- */
 
 struct finding {
     struct mt_glossaries *glossaries;
@@ -399,7 +401,7 @@ static struct ready *find_ready(const struct mt_glossaries *glossaries, const ch
     return ready;
 }
 
-/* Lets the terms go that nobody translates with, those first that nobody has asked for longest. */
+/* Frees terms that no translation uses, the least recently used first. */
 static enum mt_status make_room(struct mt_glossaries *glossaries, size_t n_bytes,
                                 struct mt_error *err)
 {
@@ -493,5 +495,6 @@ enum mt_status mt_glossaries_terms(struct mt_glossaries *glossaries, const char 
     const struct mt_glossary_question question = {
         .owner = owner, .id = id, .source = source, .target = target};
     status = mt_glossaries_visit(glossaries, &question, ignore_row, NULL, err);
-    return status ? status : fail_unknown(source, target, err); /* it came a moment ago */
+    /* another request has just added it */
+    return status ? status : fail_unknown(source, target, err);
 }

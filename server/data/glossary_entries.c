@@ -9,9 +9,9 @@
 #include <strings.h>
 
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
-/* Source, target and their languages. */
+/* Columns: source, target and their languages. */
 #define MAX_COLUMNS 4
-/* A message shows so many bytes of a field. */
+/* Most bytes of a field that a message shows. */
 #define FIELD_BYTES 48
 
 struct reader {
@@ -19,7 +19,7 @@ struct reader {
     struct mt_terms *terms;
     const char *at, *end;
     size_t line;
-    char name[FIELD_BYTES]; /* "entries, line 3" */
+    char name[FIELD_BYTES]; /* as in "entries, line 3" */
     struct mt_text columns[MAX_COLUMNS];
     size_t n_columns;
 };
@@ -34,7 +34,7 @@ static bool is_line_end(char c)
     return c == '\n' || c == '\r';
 }
 
-/* Behind the line end at reader->at; CR LF is one. */
+/* Moves behind the line end at reader->at; CR LF is one line end. */
 static void skip_line_end(struct reader *reader)
 {
     if (reader->at < reader->end && *reader->at == '\r')
@@ -52,13 +52,15 @@ static enum mt_status check_column(const struct reader *reader, struct mt_text *
     for (const char *at = column->bytes; *at; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7F)
             return fail(reader, "found a control character or a line break in a term", err);
-    /* At the beginning of all entries it would be taken for none of them. */
+    /* A term must not have one, because at the beginning of all entries it would not be read as
+     * part of the term. */
     return strstr(column->bytes, BYTE_ORDER_MARK)
                ? fail(reader, "found a byte order mark in a term", err)
                : MT_OK;
 }
 
-/* What stands in quotation marks, from behind the first one on; two of them are one. */
+/* Reads what follows an opening quotation mark, up to the closing one; two of them stand for
+ * one. */
 static enum mt_status read_quoted(struct reader *reader, struct mt_text *out, struct mt_error *err)
 {
     for (; reader->at < reader->end; reader->at++) {
@@ -109,7 +111,7 @@ static enum mt_status read_columns(struct reader *reader, struct mt_error *err)
     return status;
 }
 
-/* Whether both are the same language, whatever the region: "pt-BR" and "PT" are. */
+/* Whether both are the same language, regardless of the region: "pt-BR" and "PT" are. */
 static bool is_language(const char *code, const char *other)
 {
     size_t n = strcspn(code, "-_"), n_other = strcspn(other, "-_");

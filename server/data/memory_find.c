@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Units whose signatures are compared with a text's, for each of its keys in each memory. */
+/* Most units whose signatures are compared with a text's, for each of its keys in each memory. */
 #define MAX_OF_KEY 5000
-/* Units that are compared by their words. */
+/* Most units whose words are compared. */
 #define MAX_COMPARED 1000
-/* Units that one statement reads. */
+/* Number of units that one statement reads. */
 #define BATCH 64
-/* Most similar units that can be asked for. */
+/* Most similar units that can be requested. */
 #define MAX_SIMILAR 16
 
-/* ---- is there any? ---- */
+/* ---- whether there are units ---- */
 
 struct having {
     const struct mt_memory_question *question;
@@ -63,7 +63,7 @@ enum mt_status mt_memories_have(struct mt_memories *memories,
 
 /* ---- exact matches ---- */
 
-/* The next character of a text, with a run of blanks as one; '\0' at the end. */
+/* Returns the next character of a text, where a run of blanks is one; '\0' at the end. */
 static char next_byte(const char **text)
 {
     static const char blanks[] = " \t\r\n";
@@ -104,7 +104,7 @@ static enum mt_status take_exact(void *context, const struct mt_value *columns,
                                  struct mt_error *err)
 {
     const struct finding *finding = context;
-    if (!mt_memory_is_same(columns[3].text, finding->text)) /* but for its hash */
+    if (!mt_memory_is_same(columns[3].text, finding->text)) /* only its hash is the same */
         return MT_OK;
     bool is_behind = finding->context[0] != '\0' && strcmp(columns[1].text, finding->context) == 0;
     const struct mt_memory_match match = {.percent = is_behind ? MT_CONTEXT_MATCH : MT_EXACT_MATCH,
@@ -166,11 +166,11 @@ struct comparing {
     size_t n_wanted;
     int64_t *memories;
     size_t n_memories, memories_capacity;
-    int64_t memory; /* that is being looked at, and units of it that may be alike */
+    int64_t memory; /* the memory that is being searched, and its units that may be similar */
     int64_t *units;
     size_t n_units, units_capacity;
     size_t n;
-    struct similar best[MAX_SIMILAR]; /* the best first */
+    struct similar best[MAX_SIMILAR]; /* best first */
 };
 
 static void finish_similar(struct similar *similar)
@@ -198,7 +198,7 @@ static bool is_better(const struct similar *a, const struct similar *b)
     return a->changed_ms != b->changed_ms ? a->changed_ms > b->changed_ms : a->number > b->number;
 }
 
-/* Puts one among the best, or lets it go. */
+/* Inserts a unit into the list of the best ones, if it belongs there. */
 static void keep_best(struct comparing *comparing, struct similar *similar)
 {
     size_t at = comparing->n;
@@ -233,7 +233,8 @@ static enum mt_status add_unit(void *context, const struct mt_value *columns, st
     return MT_OK;
 }
 
-/* The same words are no exact match where signs, numbers, case or codes differ. */
+/* Two texts with the same words are no exact match if punctuation, numbers, case or codes
+ * differ. */
 static enum mt_status compare(void *context, const struct mt_value *columns, struct mt_error *err)
 {
     struct comparing *comparing = context;
@@ -278,8 +279,8 @@ static enum mt_status find_units(struct mt_connection *connection, struct compar
                            values, 5, add_unit, comparing, NULL, err);
 }
 
-/* The statement always has BATCH places, so that it need not be made ready again for another number of
- * units: those that are left over take the last unit once more. */
+/* The statement always has BATCH places, so that it is prepared only once. Unused places get the
+ * last unit again. */
 static enum mt_status compare_batch(struct mt_connection *connection, struct comparing *comparing,
                                     const int64_t *units, size_t n, struct mt_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * The inside of translation memories, shared by translation_memory.c (which writes and lists them) and
- * memory_find.c (which looks texts up).
+ * The inside of translation memories, shared by translation_memory.c (which writes and lists them)
+ * and memory_find.c (which searches them).
  */
 #ifndef MT_SERVER_DATA_MEMORY_STATE_H
 #define MT_SERVER_DATA_MEMORY_STATE_H
@@ -12,7 +12,7 @@ struct mt_memories {
     struct mt_memory_limits limits;
 };
 
-/* By which exact matches are found, and whether two texts are one: all runs of blanks are the same. */
+/* Exact matches are found by the hash. Both functions treat all runs of blanks as the same. */
 int64_t mt_memory_hash(const char *text);
 bool mt_memory_is_same(const char *a, const char *b);
 

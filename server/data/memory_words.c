@@ -13,10 +13,10 @@
 
 struct mt_word_reader {
     UBreakIterator *breaks;
-    struct mt_text words; /* those of the last text, without codes */
+    struct mt_text words; /* words of the last text, without codes */
 };
 
-/* A word, for the order in which it is looked for. */
+/* A word with what determines its rank as a key. */
 struct word {
     uint64_t hash;
     size_t n_chars;
@@ -47,7 +47,7 @@ static int compare_rarity(const void *a, const void *b)
     return x->hash == y->hash ? 0 : x->hash < y->hash ? -1 : 1;
 }
 
-/* What two texts may differ by is a third of the words of either. */
+/* Two similar texts may differ in a third of the words of either, so a third plus one is chosen. */
 static void choose_keys(struct mt_memory_words *out, struct word *words)
 {
     size_t n_wanted = mt_size_min(out->n / 3 + 1, MT_MAX_MEMORY_KEYS);
@@ -82,7 +82,7 @@ void mt_word_reader_destroy(struct mt_word_reader *reader)
     free(reader);
 }
 
-/* The words of reader->words. */
+/* Lists the words of reader->words. */
 static void list_words(struct mt_word_reader *reader, struct mt_memory_words *out)
 {
     struct word words[MT_MAX_MEMORY_WORDS];
@@ -94,7 +94,7 @@ static void list_words(struct mt_word_reader *reader, struct mt_memory_words *ou
             break;
         int32_t kind = ubrk_getRuleStatus(reader->breaks);
         if (kind < UBRK_WORD_NONE_LIMIT)
-            continue; /* blanks and signs */
+            continue; /* blanks and punctuation */
         words[out->n] = read_word(reader->words.bytes, (size_t)begin, (size_t)end,
                                   kind < UBRK_WORD_NUMBER_LIMIT);
         out->hashes[out->n] = words[out->n].hash;
@@ -123,7 +123,7 @@ enum mt_status mt_memory_words_read(struct mt_word_reader *reader, const char *t
                            : mt_fail(err, MT_MEMORY, "words of a text: %s", u_errorName(code));
 }
 
-/* Levenshtein's, a row of the table at a time. */
+/* Levenshtein's distance, computed row by row. */
 static size_t distance(const struct mt_memory_words *a, const struct mt_memory_words *b)
 {
     size_t row[MT_MAX_MEMORY_WORDS + 1];
@@ -147,7 +147,8 @@ int mt_memory_words_similarity(const struct mt_memory_words *a, const struct mt_
     return longest == 0 ? 100 : (int)(100 * (longest - distance(a, b)) / longest);
 }
 
-/* A word that is put in, taken out or replaced changes two bits at most, one in each. */
+/* Inserting, deleting or replacing a word changes at most two bits of the difference, one in each
+ * signature. */
 bool mt_memory_words_may_be_alike(const struct mt_memory_words *words, size_t n, uint64_t signature,
                                   int least)
 {

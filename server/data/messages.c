@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* What has been larger does not stay. */
+/* A larger buffer is freed after its message. */
 #define KEPT_BYTES ((size_t)64 << 10)
 
 struct head {

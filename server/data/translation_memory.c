@@ -52,7 +52,7 @@ static enum mt_status run(struct mt_connection *connection, const char *sql,
 struct making {
     struct mt_memories *memories;
     const char *owner, *name, *source;
-    bool finds; /* one that is there */
+    bool finds; /* an existing memory of that name is taken */
     char *id;
 };
 
@@ -144,28 +144,28 @@ enum mt_status mt_memories_remove(struct mt_memories *memories, const char *owne
     return mt_database_do(memories->database, remove_memory, &naming, err);
 }
 
-/* ---- putting units in ---- */
+/* ---- adding units ---- */
 
-/* Units into one language that are new. */
+/* The number of new units for one target language. */
 struct count {
     const char *target;
     size_t n_units;
 };
 
-/* How many units one statement looks for, and how many rows one writes: always as many, because a
- * statement that comes again as it was need not be made ready again. */
+/* Number of units that one statement searches, and of rows that one writes. They are constant,
+ * because a repeated statement need not be prepared again. */
 #define BATCH 64
 #define UNIT_ROWS 16
 #define KEY_ROWS 64
-#define KEY_VALUES 4 /* beside the memory */
+#define KEY_VALUES 4 /* besides the memory */
 
-/* Units that are put in together, of a batch. A number is a unit's in the memory. */
+/* Units of a batch, which are added together. Numbers identify units within the memory. */
 struct batch {
     const struct mt_memory_unit *units;
     size_t n;
-    int64_t hashes[BATCH], known[BATCH]; /* 0: it is new */
+    int64_t hashes[BATCH], known[BATCH]; /* 0: the unit is new */
     const struct mt_memory_unit *added[BATCH];
-    size_t n_added; /* their numbers follow the memory's last */
+    size_t n_added; /* these get the numbers after the memory's last one */
 };
 
 struct putting {
@@ -174,7 +174,8 @@ struct putting {
     const struct mt_memory_unit *units;
     size_t n;
     struct mt_word_reader *reader;
-    int64_t memory, last, n_units; /* of the memory: its number, its last unit's, how many it has */
+    /* the memory's number, the number of its last unit, and how many units it has */
+    int64_t memory, last, n_units;
     int64_t now_ms;
     struct count *counts;
     size_t n_counts, counts_capacity;
@@ -236,7 +237,7 @@ static enum mt_status write_count(struct mt_connection *connection, const struct
 
 /* ---- a batch ---- */
 
-/* A statement with a row for each of many things: its values, and its words. */
+/* A statement that is made of a row for each of many items: its values and its text. */
 struct rows {
     struct mt_text sql;
     struct mt_value values[MT_DATABASE_MAX_VALUES];
@@ -251,7 +252,7 @@ static void begin_rows(struct rows *rows, const char *sql, const struct mt_value
     rows->n = 1;
 }
 
-/* Appends "($1, $5, $6)": the first value, and others behind those that are there. */
+/* Appends a row such as "($1, $5, $6)": the first value, and n new ones. */
 static void add_row(struct rows *rows, const struct mt_value *values, size_t n)
 {
     mt_text_append_string(&rows->sql, rows->n > 1 ? ", ($1" : "($1");
@@ -322,7 +323,7 @@ static enum mt_status change_unit(struct mt_connection *connection, const struct
                values, 4, NULL, err);
 }
 
-/* Changes those that are there, and lists the others: of two that are the same the later one. */
+/* Updates the units that exist, and lists the others. Of two equal ones the later one is taken. */
 static enum mt_status part_units(struct mt_connection *connection, struct putting *putting,
                                  struct mt_error *err)
 {
@@ -376,7 +377,7 @@ static enum mt_status insert_units(struct mt_connection *connection, const struc
     return status;
 }
 
-/* Writes the keys that are waiting, if there are n rows or more. */
+/* Writes the collected keys, if there are at least n rows. */
 static enum mt_status flush_keys(struct mt_connection *connection, const struct putting *putting,
                                  struct rows *keys, size_t n, struct mt_error *err)
 {
@@ -391,8 +392,8 @@ static enum mt_status flush_keys(struct mt_connection *connection, const struct 
     return status;
 }
 
-/* By which units that are similar are found (memory_words.h). Statements have as many rows as the one
- * before them, whatever units those are of: the same statement is kept ready. */
+/* Adds the keys by which similar units are found (memory_words.h). Statements always have the same
+ * number of rows, of any units, so that the prepared statement can be used again. */
 static enum mt_status add_keys(struct mt_connection *connection, const struct putting *putting,
                                struct rows *keys, struct mt_error *err)
 {
@@ -514,7 +515,7 @@ enum mt_status mt_memories_add(struct mt_memories *memories, const char *owner, 
     return status;
 }
 
-/* ---- looking through them ---- */
+/* ---- visiting ---- */
 
 struct visiting {
     struct naming naming;

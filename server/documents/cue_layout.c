@@ -12,15 +12,16 @@
  * characters, away from the even split. */
 #define CLAUSE_SHARE 0.25
 #define CLAUSE_CHARS 12
-/* One behind a word that goes on in hiragana costs as much as being off by so many characters. */
+/* A break behind a word that is followed by hiragana counts as if it were this many characters
+ * further off. */
 #define FOLLOWED_CHARS 8
 
-/* A word with its tags. Positions count characters that are seen, from the text's beginning. */
+/* A word with its tags. Positions count visible characters from the text's beginning. */
 struct word {
     struct mt_range range;
     size_t from, to;
     bool ends_clause;
-    bool is_followed; /* by hiragana: mostly a particle or an ending, which stays with its word */
+    bool is_followed; /* by hiragana: usually a particle or an ending, which belongs to the word */
 };
 
 struct words {
@@ -30,7 +31,7 @@ struct words {
 
 /* ---- words ---- */
 
-/* By the last character that is seen. */
+/* Whether the last visible character ends a clause. */
 static bool ends_clause(const char *text, struct mt_range last)
 {
     static const char *const marks[] = {",",
@@ -57,7 +58,8 @@ static bool is_gap(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Small kana and the syllabic n: no word begins with them, whatever a dictionary says. */
+/* Whether it is a small kana or the syllabic n, with which no word begins, even if a dictionary
+ * says so. */
 static bool goes_on(uint32_t c)
 {
     static const uint16_t small[] = {0x3041, 0x3043, 0x3045, 0x3047, 0x3049, 0x3063,
@@ -68,7 +70,8 @@ static bool goes_on(uint32_t c)
     return false;
 }
 
-/* Chinese and Japanese writing, their punctuation apart: a line may begin with it where a word does. */
+/* Whether it is a Chinese or Japanese character other than punctuation, before which a line may
+ * begin if a word does. */
 static bool is_word_alone(uint32_t c)
 {
     if (goes_on(c))
@@ -91,11 +94,11 @@ static enum mt_status add_word(struct words *words, const struct word *word, str
     return MT_OK;
 }
 
-/* Where words begin in writing without blanks, by ICU's dictionary. */
+/* Where words begin in scripts without blanks, by ICU's dictionary. */
 struct beginnings {
     UText *view;
     UBreakIterator *words; /* NULL: not opened yet */
-    bool has_none;         /* no memory for them, or no dictionary: each character is a word */
+    bool has_none;         /* memory or a dictionary is missing, and each character is a word */
 };
 
 static void open_beginnings(struct beginnings *beginnings, const struct mt_cue_layout *layout)
@@ -171,14 +174,14 @@ size_t mt_cue_chars(const char *text, size_t length, enum mt_cue_markup markup)
 
 /* ---- breaks ---- */
 
-/* The words [first, end) in parts, whose wanted lengths are those of share; each has one word at
- * least, as long as there are some. */
+/* The words [first, end) are divided into parts whose lengths should be those in share. Each part
+ * has at least one word, as long as there are enough. */
 struct division {
     const struct words *words;
     size_t first, end;
-    const size_t *share; /* characters; a blank stands between any two parts */
+    const size_t *share; /* characters; there is a blank between two parts */
     size_t n_parts;
-    size_t max_chars; /* of a part; 0: any */
+    size_t max_chars; /* of a part; 0: no limit */
 };
 
 static double cost_of(const struct division *division, size_t begin, size_t last, double target,
@@ -198,7 +201,7 @@ static double cost_of(const struct division *division, size_t begin, size_t last
     return cost;
 }
 
-/* Where each part ends: ends[n_parts], the last one division->end. */
+/* Finds where each part ends: ends[n_parts], of which the last is division->end. */
 static void divide(const struct division *division, size_t *ends)
 {
     const struct word *items = division->words->items;
@@ -209,7 +212,7 @@ static void divide(const struct division *division, size_t *ends)
     size_t total = begin < division->end ? items[division->end - 1].to - origin : 0;
     double scale = wanted ? (double)total / (double)wanted : 1;
     for (size_t i = 0; i + 1 < division->n_parts; i++) {
-        size_t n_after = division->n_parts - 1 - i; /* parts that want a word each */
+        size_t n_after = division->n_parts - 1 - i; /* parts that still need a word each */
         sum += division->share[i] + (i > 0);
         double target = (double)origin + (double)sum * scale, best = INFINITY;
         double part = (double)division->share[i] * scale;
@@ -217,7 +220,7 @@ static void divide(const struct division *division, size_t *ends)
         for (size_t last = begin; last + n_after < division->end; last++) {
             double cost = cost_of(division, begin, last, target, part);
             if ((double)items[last].to - target - CLAUSE_CHARS > fmax(best, 0))
-                break; /* from here on it only grows */
+                break; /* from here on the difference only grows */
             if (cost < best) {
                 best = cost;
                 chosen = last + 1;
@@ -265,7 +268,7 @@ static void close_for_now(struct writing *writing, size_t at)
             append_tag(writing, &writing->tags.items[writing->tags.items[i].mate]);
 }
 
-/* The lines of a slot, which has the words [first, end). */
+/* Writes the lines of a slot, which has the words [first, end). */
 static enum mt_status write_slot(struct writing *writing, size_t slot, size_t first, size_t end,
                                  struct mt_error *err)
 {

@@ -1,13 +1,13 @@
 /*
- * Lays a translation out over the cues and lines that its source had: a sentence that went on from
- * one cue to the next does so again.
+ * Lays a translation out over the cues and lines of its source: a sentence that went on from one
+ * cue to the next does so again.
  *
  *   source  I think that we  |  should go home / before it rains.
  *   target  Ich denke, wir   |  sollten nach Hause / gehen, bevor es regnet.
  *
  * Breaks are between words, where the share of the text before them is closest to the source's, and
- * rather behind a comma; so every cue keeps its share of the reader's time. What is the source
- * itself is broken where the source was.
+ * preferably behind a comma. So every cue keeps its share of the time for reading. A text that
+ * equals its source is broken where the source was.
  *
  * Thread-safety: safe.
  */
@@ -16,14 +16,15 @@
 
 #include "server/text/cue_tags.h"
 
-/* What the screen has room for; subtitlers' guides say 37 to 42. */
+/* Most characters of a line. Guides for subtitlers say 37 to 42. */
 #define MT_CUE_LINE_CHARS 42
 
-/* The place of a text in one cue. */
+/* The part of one cue that a text takes. */
 struct mt_cue_slot {
-    const size_t *line_chars; /* characters of the source's lines, tags not counted */
+    const size_t *line_chars; /* characters of each source line, without tags */
     size_t n_lines;           /* at least 1 */
-    bool shares_cue;          /* with other texts: their lines leave no room for a further one */
+    /* other texts are in the same cue, so that there is no room for a further line */
+    bool shares_cue;
 };
 
 struct mt_cue_layout {
@@ -31,17 +32,18 @@ struct mt_cue_layout {
     size_t length;
     enum mt_cue_markup markup;
     const struct mt_cue_slot *slots;
-    size_t n_slots;   /* at least 1 */
-    size_t max_chars; /* of a line: a longer one becomes two, where a slot had but one */
+    size_t n_slots; /* at least 1 */
+    /* most characters of a line; a longer one becomes two, where a slot has only one */
+    size_t max_chars;
 };
 
-/* Characters of a text that are seen. */
+/* Counts the visible characters of a text. */
 size_t mt_cue_chars(const char *text, size_t length, enum mt_cue_markup markup);
 
 /*
- * Calls write for every line of every slot, in order; a slot that no word was left for gets none.
- * line counts from 0. bytes has tags that are open at the end of a slot closed there, and opened
- * again in the next. MT_MEMORY, or the text's status.
+ * Calls write for every line of every slot, in order. A slot that gets no words has no lines. line
+ * counts from 0. In bytes, tags that are open at the end of a slot are closed there, and opened
+ * again in the next one. MT_MEMORY, or the text's status.
  */
 typedef void mt_cue_layout_write(void *context, size_t slot, size_t line, const char *bytes,
                                  size_t length);

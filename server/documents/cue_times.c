@@ -27,7 +27,7 @@ static void skip_blanks(const char **at, const char *end)
         (*at)++;
 }
 
-/* 01:02:03,004; WebVTT also 02:03.004. */
+/* Reads 01:02:03,004; in WebVTT also 02:03.004. */
 static bool read_time(const char **at, const char *end, bool needs_hours, int64_t *out_ms)
 {
     int64_t parts[3], ms;
@@ -69,7 +69,8 @@ static bool is_time_tag(const char *tag, size_t n)
     return n > 4 && tag[0] == '<' && mt_ascii_is_digit(tag[1]) && memchr(tag, ':', n);
 }
 
-/* Bytes of the tag that begins at text[at], or 0. They are bounded, so a line takes time in proportion to its length. */
+/* Returns the length of the tag that begins at text[at], or 0. It is limited, so that reading a
+ * line takes time in proportion to its length. */
 static size_t tag_length(const char *text, size_t end, size_t at)
 {
     return mt_cue_tag_length(text, end, at, MT_CUES_VTT);

@@ -64,7 +64,7 @@ static const struct {
 /* Other extensions of the same formats. */
 static const struct {
     const char *extension, *as;
-    bool stays; /* a program opens a file by the other name no more */
+    bool stays; /* programs do not open the file under the other name */
 } aliases[] = {
     {".htm", ".html", false},    {".yaml", ".yml", false},      {".markdown", ".md", false},
     {".xlf", ".xliff", false},   {".xhtml", ".html", false},    {".xht", ".html", false},
@@ -92,7 +92,7 @@ const char *mt_document_content_type(enum mt_document_format format)
     return formats[format].content_type;
 }
 
-/* "a, b or c" of the formats' strings. */
+/* Writes "a, b or c", where of_format returns the names. */
 static const char *list(const char *of_format(enum mt_document_format),
                         char out[MT_DOCUMENT_LIST_BYTES])
 {
@@ -241,11 +241,12 @@ enum mt_status mt_document_fail(const struct mt_document *document,
 
 /* ---- reading ---- */
 
-/* Files of an Office before 2007, and encrypted ones, by the names in their directory. */
+/* Refuses files of Office before 2007, and encrypted ones, with a message for each. The names in
+ * their directory show what they are. */
 static enum mt_status refuse_compound(const char *bytes, size_t length, struct mt_error *err)
 {
     static const struct {
-        const char *name; /* the first letters, in UTF-16 */
+        const char *name; /* the first letters of the name, in UTF-16 */
         const char *was, *save_as;
     } kinds[] = {
         {"W\0o\0r\0d\0D\0o\0c\0u\0m", "Word before 2007 (.doc)", ".docx"},
@@ -265,8 +266,8 @@ static enum mt_status refuse_compound(const char *bytes, size_t length, struct m
                    ".xlsx or .pptx and send that");
 }
 
-/* Files that are no texts, by their first bytes: what they are, and what to make of them. A package
- * that is to be one is fine. */
+/* Refuses files that are not text, which their first bytes show, and says what they are and how to
+ * convert them. A package is allowed where one is expected. */
 static enum mt_status check_kind(const char *bytes, size_t length, bool is_package,
                                  struct mt_error *err)
 {
@@ -293,7 +294,7 @@ enum mt_status mt_document_check_kind(const char *bytes, size_t length, struct m
     return check_kind(bytes, length, false, err);
 }
 
-/* A file that is no UTF-8 is read as if it were: what formats see is UTF-8. */
+/* Detects the encoding and converts the file to UTF-8, which is what the formats read. */
 static enum mt_status read_encoding(struct mt_document *document, const char *asked,
                                     struct mt_error *err)
 {
@@ -358,7 +359,7 @@ static int compare_edits(const void *a, const void *b)
     return compare_ranges(first->range, second->range);
 }
 
-/* Texts within others end before those do. */
+/* Sorts pieces by their ends, so that inner texts come before those around them. */
 static void sort(struct mt_document *document)
 {
     if (document->n > 0)
@@ -400,7 +401,7 @@ enum mt_status mt_document_create(const char *bytes, size_t length,
             status = read_encoding(document, options->encoding, err);
         if (!status) {
             struct mt_document_options checked = *options;
-            char target[MT_LANGUAGE_BYTES]; /* as files have it: "pb" is pt-BR */
+            char target[MT_LANGUAGE_BYTES]; /* in the form that files use: "pb" is pt-BR */
             const char *code = options->target_lang ? options->target_lang : "";
             checked.target_lang = mt_language_normalise(code, target) ? target : NULL;
             document->line_end = find_line_end(document->bytes);
@@ -470,14 +471,14 @@ void mt_document_set_recalled(struct mt_document *document, size_t text)
 
 /* ---- writing ---- */
 
-/* One that is the message, or the words in their runs, leaves the file's bytes as they are. */
+/* Whether a translation equals its text, so that the file's bytes stay as they are. */
 static bool is_same(const struct mt_document_piece *piece, const struct mt_text *translation)
 {
     return piece->text.length == translation->length &&
            memcmp(piece->text.bytes, translation->bytes, translation->length) == 0;
 }
 
-/* What takes the place of a piece's range; or nothing was appended, for that reason. */
+/* Appends what replaces a piece's range and returns NULL, or appends nothing and returns why. */
 static const char *write_piece(struct mt_document_writing *writing,
                                const struct mt_document_piece *piece,
                                const struct mt_text *translation, struct mt_text *out)
@@ -517,8 +518,8 @@ static void leave(struct mt_document_report *report, size_t text, const char *re
     report->n_left++;
 }
 
-/* In the encoding that the file had, where that is possible. What it says of its encoding is put
- * right where not. */
+/* Converts the text to the file's encoding where that has all characters. Otherwise it stays UTF-8,
+ * and a declaration of the encoding is corrected. */
 static void encode(const struct mt_document *document, struct mt_text *out,
                    struct mt_document_report *report)
 {
@@ -550,7 +551,7 @@ static void encode(const struct mt_document *document, struct mt_text *out,
     *out = other;
 }
 
-/* The first piece that begins at `at` or behind it. */
+/* Returns the first piece that begins at `at` or behind it. */
 static size_t find_piece(const struct mt_document *document, size_t at)
 {
     size_t begin = 0, end = document->n;
@@ -579,7 +580,7 @@ static bool is_wanted(const struct mt_document_writing *writing,
     return false;
 }
 
-/* Bytes of the file that hold no piece, as they are or are to be said of a translated one. */
+/* Writes bytes of the file that hold no piece. Edits are made if the file is translated. */
 static void write_between(const struct mt_document_writing *writing, size_t at, size_t end,
                           struct mt_text *out)
 {
@@ -639,7 +640,7 @@ void mt_document_write_inner(struct mt_document_writing *writing, struct mt_rang
         const char *reason = write_piece(
             writing, piece, writing->translations ? &writing->translations[i] : NULL, out);
         if (reason && is_outer)
-            *writing->report = before; /* texts within this one come below */
+            *writing->report = before; /* the texts within this one are counted below */
         at = reason ? at : piece->range.end;
         report_piece(writing, i++, reason);
         while (!reason && i < document->n && document->pieces[i].range.begin < at)

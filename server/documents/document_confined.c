@@ -7,16 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond the daemon's own: what parts of 32 MiB take at most, 250 MiB, and the table of them. */
+/* Memory beyond the daemon's own: parts of 32 MiB take at most 250 MiB, and their table comes on
+ * top. */
 #define MAX_MEMORY_BYTES ((size_t)512 << 20)
-/* A document of 1,000 pages takes one of them. */
+/* A document of 1,000 pages takes one second. */
 #define MAX_SECONDS 10
 #define MAX_ELAPSED_SECONDS 60
 #define WHAT "the document"
-/* Texts within texts. */
+/* Deepest nesting of texts. */
 #define MAX_NESTED 64
 
-/* ---- in the other process ---- */
+/* ---- in the separate process ---- */
 
 static void put_range(struct mt_text *out, struct mt_range range)
 {
@@ -110,7 +111,7 @@ static enum mt_status run_confined(mt_document_work *work, void *context, struct
     return mt_confined_run(&confined, out, err);
 }
 
-/* ---- here ---- */
+/* ---- in this process ---- */
 
 static struct mt_range take_range(struct mt_flat *flat, size_t least, size_t most)
 {
@@ -145,7 +146,8 @@ static enum mt_status take_parts(struct mt_document *document, struct mt_flat *f
     return status;
 }
 
-/* Reasons live as long as the document: the first of each kind is kept. */
+/* Copies a reason, so that it lives as long as the document. Only the first of each kind is
+ * stored. */
 static const char *keep_reason(struct mt_document *document, struct mt_text *reason)
 {
     struct mt_text *reasons = document->reasons;
@@ -162,13 +164,13 @@ static const char *keep_reason(struct mt_document *document, struct mt_text *rea
     return reasons[i].bytes;
 }
 
-/* Pieces that the next one stands within. */
+/* The ends of the pieces that the next one is within. */
 struct nest {
     size_t ends[MAX_NESTED];
     size_t n;
 };
 
-/* Behind those before it, or within the last one of them. */
+/* Whether a piece is behind those before it, or within the last one of them. */
 static bool fits(struct nest *nest, struct mt_range range)
 {
     while (nest->n > 0 && nest->ends[nest->n - 1] <= range.begin)

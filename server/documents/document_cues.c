@@ -1,14 +1,14 @@
 /*
- * Subtitles: SubRip (.srt) and WebVTT (.vtt). What one speaker says in one cue is a turn; a
- * sentence that goes on in the next cue makes one text of both:
+ * Subtitles: SubRip (.srt) and WebVTT (.vtt). What one speaker says in one cue is a turn. If a
+ * sentence goes on in the next cue, then the turns make one text:
  *
  *   cue 1   - Are you coming?      turn -> text 1
  *           - I think that         turn -> text 2
  *   cue 2   we should wait.        turn -> text 2
  *
- * A line of a cue that is a sentence of its own, or a sound in brackets, is a turn of its own.
- * Dashes, notes, blanks and tags around a turn stay where they are. Cues without a sentence that
- * goes on are translated for themselves, so nobody's words appear before they are spoken.
+ * A line of a cue that is a whole sentence, or a sound in brackets, is a turn by itself. Dashes,
+ * notes, blanks and tags around a turn stay where they are. Cues whose sentences end in them are
+ * translated separately, so that nobody's words appear before they are spoken.
  */
 #include "base/ascii.h"
 #include "base/size.h"
@@ -23,23 +23,22 @@
 
 #include <unicode/uchar.h>
 
-/* A sentence that goes on: over so many cues and bytes at most, and no longer a pause between two
- * of them. */
+/* Most cues and bytes of a sentence that goes on, and the longest pause between two of its cues. */
 #define MAX_CUES 4
 #define MAX_TEXT_BYTES 600
 #define MAX_PAUSE_MS 3000
-/* Tags of a text that may go on; karaoke has one for each word. */
+/* Most tags of a text that may go on. Karaoke has one for each word. */
 #define MAX_JOINED_TAGS 64
 
 struct turn {
-    size_t first_line, n_lines; /* lines of cues.lines that it has */
-    bool shares_cue;            /* with other turns */
+    size_t first_line, n_lines; /* its lines in cues.lines */
+    bool shares_cue;            /* there are other turns in the cue */
 };
 
-/* A line of captions that roll up which has the words of the one before it. */
+/* A line of rolling captions that repeats the words of the one before it. */
 struct repeat {
     struct mt_range range; /* bytes of the file */
-    size_t line;           /* of cues.lines: the one with these words */
+    size_t line;           /* index in cues.lines of the first line with these words */
 };
 
 struct cues {
@@ -50,15 +49,15 @@ struct cues {
     struct repeat *repeats; /* in the file's order */
     size_t n_repeats, repeat_capacity;
     bool rolls_up;
-    size_t max_chars; /* the longest line, MT_CUE_LINE_CHARS at least */
+    size_t max_chars; /* length of the longest line, but at least MT_CUE_LINE_CHARS */
     enum mt_cue_markup markup;
 };
 
 /* The cue that is being read. */
 struct cue {
     int64_t begin_ms, end_ms;
-    size_t first_line, n_lines; /* lines of cues.lines that it has */
-    size_t number;              /* line of its time in the file */
+    size_t first_line, n_lines; /* its lines in cues.lines */
+    size_t number;              /* number of its time's line in the file */
 };
 
 struct reader {
@@ -72,7 +71,7 @@ struct reader {
 
 /* ---- times ---- */
 
-/* "begin --> end", and behind it settings. */
+/* Reads "begin --> end", which settings may follow. */
 static bool read_times(const struct mt_document *document, const struct mt_document_line *line,
                        struct cue *out)
 {
@@ -82,7 +81,7 @@ static bool read_times(const struct mt_document *document, const struct mt_docum
            (at == end || *at == ' ' || *at == '\t');
 }
 
-/* An arrow on another line could be taken for a time. */
+/* Whether the bytes have an arrow, which outside of a line with times could be taken for one. */
 static bool has_arrow_in(const char *bytes, size_t length)
 {
     return memmem(bytes, length, "-->", 3) != NULL;
@@ -93,7 +92,7 @@ static bool has_arrow(const struct mt_document *document, const struct mt_docume
     return has_arrow_in(document->bytes + line->begin, line->end - line->begin);
 }
 
-/* Whether somebody meant a time: digits come first. */
+/* Whether a line was probably meant to have times: it begins with digits. */
 static bool looks_like_times(const struct mt_document *document,
                              const struct mt_document_line *line)
 {
@@ -122,7 +121,7 @@ static enum mt_status fail_times(const struct mt_document *document,
 
 /* ---- turns ---- */
 
-/* Behind what precedes the words; with_pairs: tags that have another half count too. */
+/* Returns where the words begin. with_pairs: tags that are half of a pair are skipped, too. */
 static size_t skip_before(const char *text, struct mt_range range, enum mt_cue_markup markup,
                           bool with_pairs)
 {
@@ -142,7 +141,7 @@ static size_t skip_before(const char *text, struct mt_range range, enum mt_cue_m
     return at;
 }
 
-/* Before what follows the words. */
+/* Returns where the words end. */
 static size_t skip_behind(const char *text, struct mt_range range, enum mt_cue_markup markup,
                           bool with_pairs)
 {
@@ -163,8 +162,8 @@ static size_t skip_behind(const char *text, struct mt_range range, enum mt_cue_m
     return end;
 }
 
-/* The words of a turn. Tags around all of them stay out, unless one of a pair is among the words:
- * then both are. */
+/* Returns the range of a turn's words. Tags around all of them are left out, unless only one of a
+ * pair would be. */
 static struct mt_range find_words(const struct cues *cues, const char *text, struct mt_range range)
 {
     struct mt_cue_tags tags;
@@ -178,7 +177,7 @@ static struct mt_range find_words(const struct cues *cues, const char *text, str
     return range;
 }
 
-/* Whether there is something to translate. */
+/* Whether there is something to be translated. */
 static bool has_words(const struct cues *cues, const char *text, struct mt_range range)
 {
     for (size_t at = range.begin; at < range.end;) {
@@ -192,7 +191,7 @@ static bool has_words(const struct cues *cues, const char *text, struct mt_range
 
 /* ---- sentences that go on ---- */
 
-/* The last character of a range, quotes and tags aside. */
+/* Returns the last character of a range, except quotation marks and tags. */
 static uint32_t last_char(const struct cues *cues, const char *text, struct mt_range range)
 {
     uint32_t last = 0;
@@ -207,7 +206,8 @@ static uint32_t last_char(const struct cues *cues, const char *text, struct mt_r
     return last;
 }
 
-/* Full stops of all kinds, brackets, ellipses, dashes: the sentence is over, or broken off. */
+/* Whether the character ends a sentence, or shows that it is broken off: full stops of all kinds,
+ * brackets, ellipses, dashes. */
 static bool ends_sentence(uint32_t c)
 {
     static const uint32_t ends[] = {'.',    '!',    '?',    ':',    ')',    ']',    '-',
@@ -219,7 +219,7 @@ static bool ends_sentence(uint32_t c)
     return false;
 }
 
-/* What the words begin with, quotes and tags aside. */
+/* Returns the first character of the words, except quotation marks and tags. */
 static uint32_t first_char(const struct cues *cues, const char *text, struct mt_range range)
 {
     for (size_t at = range.begin; at < range.end;) {
@@ -232,7 +232,7 @@ static uint32_t first_char(const struct cues *cues, const char *text, struct mt_
     return 0;
 }
 
-/* English "I" is written in upper case anywhere. */
+/* Whether the words begin with the English "I", which is always a capital. */
 static bool is_lonely_i(const char *text, struct mt_range range)
 {
     return text[range.begin] == 'I' &&
@@ -240,8 +240,7 @@ static bool is_lonely_i(const char *text, struct mt_range range)
             text[range.begin + 1] == '\n' || text[range.begin + 1] == '\r');
 }
 
-/* Whether the words go on with the sentence of the last piece. Where punctuation does not show it,
- * they do not. */
+/* Whether the words continue the sentence of the last piece, which only punctuation can show. */
 static bool sentence_continues(const struct reader *reader, struct mt_range words, size_t n_tags,
                                const struct mt_document_piece *piece)
 {
@@ -282,8 +281,8 @@ static enum mt_status add_line(struct reader *reader, struct mt_range line)
     return MT_OK;
 }
 
-/* Cuts the lines [first, end) to the words and leaves out those that have none. Returns how many
- * are left, from first on. */
+/* Shortens the lines [first, end) to the words and leaves out those that have none. Returns how
+ * many are left, from first on. */
 static size_t trim_lines(struct cues *cues, const char *text, size_t first, size_t end,
                          struct mt_range words)
 {
@@ -309,7 +308,7 @@ static enum mt_status fail_tags(const struct reader *reader)
                    reader->cue.number, MT_MAX_CUE_TAGS);
 }
 
-/* The lines [first, end) are what one speaker says in this cue. */
+/* Adds the lines [first, end), which one speaker says in this cue. */
 static enum mt_status end_turn(struct reader *reader, size_t first, size_t end, bool is_answer)
 {
     struct mt_document *document = reader->document;
@@ -320,7 +319,7 @@ static enum mt_status end_turn(struct reader *reader, size_t first, size_t end, 
     size_t n_lines = trim_lines(cues, document->bytes, first, end, words);
     struct mt_document_piece *piece = NULL;
     enum mt_status status = MT_OK;
-    /* Part of an arrow may be among the words, and part of it around them. */
+    /* An arrow may begin outside of the words and end among them. */
     bool has_arrow = has_arrow_in(document->bytes + range.begin, range.end - range.begin);
     if (n_lines == 0 || has_arrow || !has_words(cues, document->bytes, words)) {
         reader->is_open = false;
@@ -369,7 +368,7 @@ static bool begins_with_dash(const struct cues *cues, const char *text, struct m
     return mt_cue_dash_length(text + at, line.end - at) > 0;
 }
 
-/* Live captions mark each speaker so. */
+/* Whether the line begins with ">>", with which live captions mark another speaker. */
 static bool begins_with_arrows(const char *text, struct mt_range line)
 {
     static const char arrows[] = ">>", entities[] = "&gt;&gt;";
@@ -379,7 +378,7 @@ static bool begins_with_arrows(const char *text, struct mt_range line)
            (n >= strlen(entities) && memcmp(text + inner.begin, entities, strlen(entities)) == 0);
 }
 
-/* One tag around all of the line. */
+/* Whether one tag is around the whole line. */
 static bool is_in_tag(const struct cues *cues, const char *text, struct mt_range line)
 {
     struct mt_cue_tags tags;
@@ -397,8 +396,8 @@ static bool ends_line(uint32_t c)
            c == 0xFF01 || c == 0xFF1F || c == 0x61F || c == 0x964 || c == 0x266A || c == 0x266B;
 }
 
-/* Whether a line begins another text than the one before it: somebody else speaks, or a sentence is
- * over and the next one begins. */
+/* Whether a line begins another text than the line before it: another speaker, or a new
+ * sentence. */
 static bool begins_turn(const struct cues *cues, const char *text, struct mt_range before,
                         struct mt_range line)
 {
@@ -411,8 +410,8 @@ static bool begins_turn(const struct cues *cues, const char *text, struct mt_ran
            !mt_boundary_is_false(text, inner.end, inner.begin, NULL);
 }
 
-/* Takes the lines [*first, end) that captions which roll up show once more; *first is behind them then. They belong to
- * the last piece. */
+/* Takes the lines [*first, end) in which rolling captions repeat the last piece, and moves *first
+ * behind them. */
 static enum mt_status take_repeats(struct reader *reader, size_t *first, size_t end)
 {
     const char *text = reader->document->bytes;
@@ -491,8 +490,9 @@ static bool is_beginning(const struct mt_document *document, const struct mt_doc
            is_at_times(document, &next);
 }
 
-/* From the number to the last line of text. Blank lines are part of the text where it goes on
- * behind them, for many files have them. line is the first one, and becomes the one behind. */
+/* Reads from the number to the last line of text. Blank lines belong to the text where it goes on
+ * behind them, which is frequent. line is the first one, and becomes the one behind the
+ * subtitle. */
 static enum mt_status read_subtitle(struct reader *reader, struct mt_document_line *line,
                                     bool *has_line)
 {
@@ -551,8 +551,8 @@ static bool is_blank_line(const struct mt_document *document, const struct mt_do
     return line->begin == line->end;
 }
 
-/* A cue, or a comment, style or region, which stays. line is its first one; reads to the blank line
- * behind it. */
+/* Reads a cue, or a comment, style or region, which are not translated, up to the next blank line.
+ * line is its first one. */
 static enum mt_status read_block(struct reader *reader, struct mt_document_line *line)
 {
     struct mt_document *document = reader->document;
@@ -632,17 +632,17 @@ struct writing {
     const struct mt_document *document;
     const struct turn *turns; /* of the piece */
     const struct mt_range *lines;
-    const struct repeat *repeats; /* that come next; NULL: there are none */
-    struct mt_range *written;     /* of out, for each of the piece's lines */
+    const struct repeat *repeats; /* the next ones; NULL: there are none */
+    struct mt_range *written;     /* ranges of out, for each of the piece's lines */
     size_t first_line, n_repeats;
     struct mt_text *out;
-    size_t at;   /* bytes of the file that are done with */
+    size_t at;   /* position in the file up to which bytes are handled */
     size_t slot; /* the turn that was written last */
     bool has_any;
 };
 
-/* Whether "-->" arises where these bytes follow the text:
- * readers would take the line for a time. */
+/* Whether the text and these bytes together make "-->", which programs would take for a line with
+ * times. */
 static bool makes_arrow(const struct mt_text *text, const char *bytes, size_t length)
 {
     const char *end = text->bytes + text->length;
@@ -650,8 +650,8 @@ static bool makes_arrow(const struct mt_text *text, const char *bytes, size_t le
            (length >= 2 && text->length >= 1 && end[-1] == '-' && memcmp(bytes, "->", 2) == 0);
 }
 
-/* Appends the bytes, after a blank where together with what is before them they would make an
- * arrow. */
+/* Appends the bytes, after a blank where they would make an arrow together with those before
+ * them. */
 static void append(struct writing *writing, const char *bytes, size_t length)
 {
     if (makes_arrow(writing->out, bytes, length))
@@ -659,7 +659,7 @@ static void append(struct writing *writing, const char *bytes, size_t length)
     mt_text_append(writing->out, bytes, length);
 }
 
-/* Copies the file; a line that is shown once more is so in the translation. */
+/* Copies the file up to `end`. Lines that repeat others repeat their translation. */
 static void copy_until(struct writing *writing, size_t end)
 {
     const char *bytes = writing->document->bytes;
@@ -675,7 +675,7 @@ static void copy_until(struct writing *writing, size_t end)
     writing->at = end;
 }
 
-/* Passes over the words of turns up to this one, keeping what stands between them. */
+/* Skips the words of turns up to this one, and copies what stands between them. */
 static void go_to(struct writing *writing, size_t slot)
 {
     for (; writing->slot < slot; writing->slot++) {
@@ -711,7 +711,7 @@ static void free_slots(struct mt_cue_slot *slots, size_t *n_chars, struct mt_ran
     free(written);
 }
 
-/* The first repeat of a line from this one on. */
+/* Returns the first repeat of this line or a later one. */
 static size_t find_repeat(const struct cues *cues, size_t line)
 {
     size_t begin = 0, end = cues->n_repeats;
@@ -733,7 +733,7 @@ static bool write_cues(const struct mt_document *document, const struct mt_docum
         return false;
     bool is_same = length == piece->text.length && !memchr(translation, '<', length) &&
                    memcmp(translation, piece->text.bytes, length) == 0;
-    if (is_same) { /* wherever its lines end */
+    if (is_same) { /* its lines may end anywhere */
         mt_document_append(document, piece->range, out);
         return true;
     }

@@ -1,6 +1,7 @@
 /*
- * Books (EPUB 2 and 3): the chapters that the package document names, tables of contents, and the book's
- * title and description. A chapter that is no well-formed XML is left, and named.
+ * Books (EPUB 2 and 3): the chapters that the package document lists, tables of contents, and the
+ * book's title and description. A chapter that is not well-formed XML is not translated, and is
+ * reported.
  */
 #include "base/size.h"
 #include "server/documents/office/office_paragraph.h"
@@ -17,10 +18,10 @@
 
 struct book {
     struct mt_document *document;
-    struct mt_text package;          /* the name of the package document's entry */
-    struct mt_text items[MAX_ITEMS]; /* and of those that hold texts */
+    struct mt_text package;          /* name of the package document's entry */
+    struct mt_text items[MAX_ITEMS]; /* names of the entries with texts */
     size_t n;
-    size_t part; /* the package document's */
+    size_t part; /* index of the package document */
 };
 
 static enum mt_status ignore_end(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
@@ -55,7 +56,7 @@ static enum mt_status take_package(void *context, const struct mt_xml_tag *tag,
     return mt_text_check(&book->package, "a book", err);
 }
 
-/* Takes ".." and "." out of a path, as far as there is something before them. */
+/* Resolves ".." and "." in a path, as far as there is something before them. */
 static void resolve(struct mt_text *path)
 {
     size_t n = 0;
@@ -80,7 +81,7 @@ static void resolve(struct mt_text *path)
         path->bytes[n] = '\0';
 }
 
-/* An address that is relative to the package document as the name of an entry. */
+/* Appends the name of the entry for an address that is relative to the package document. */
 static void append_path(const struct book *book, const char *href, struct mt_text *out)
 {
     const char *slash = memrchr(book->package.bytes, '/', book->package.length);
@@ -128,7 +129,7 @@ static bool is_part(void *context, const char *name)
     return is_item(book, name);
 }
 
-/* Fonts may be encrypted, so that they are of use to this book only. */
+/* Fonts may be encrypted, so that they can be used in this book only. */
 static enum mt_status take_cipher(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
 {
     const struct book *book = context;
@@ -151,7 +152,8 @@ static enum mt_status read_contents(struct book *book, struct mt_error *err)
     return status;
 }
 
-/* A part that cannot be read stays, but for the package document, which says what the book is. */
+/* Reads a part. One that cannot be read is not translated, but without the package document the
+ * book cannot be read. */
 static enum mt_status read_part(struct mt_xhtml *xhtml, size_t index, bool is_package,
                                 struct mt_error *err)
 {

@@ -1,15 +1,16 @@
 /*
- * A page of HTML: one text (html_reader.h), and one for each attribute that has words
- * (html_attributes.h). An attribute can be anywhere in the translated page, as its tag can: the page
- * is shown with slots in the place of attributes, which travel with their tags and are filled then.
+ * A page of HTML becomes one text (html_reader.h), and one for each attribute that has words
+ * (html_attributes.h). In the translated page an attribute may be anywhere, because its tag may
+ * move. So the page is translated with slots instead of the attributes, which move with their tags
+ * and are filled afterwards:
  *
  *   <html lang="en"><img alt="A red house">   ->   <html lang="{0}"><img alt="{1}">
  *
- * The braces are two control characters. A page that has these itself is left without slots.
+ * The braces stand for two control characters. A page that contains these gets no slots.
  *
- * What else is this file's own is the declaration of its encoding, since a translation needs
- * characters that its source may not have needed, and its language. A page that says that it is XML,
- * and is, is read as such (xhtml.h).
+ * This file also handles the declaration of the encoding, since a translation may need characters
+ * that its source did not need, and the language. A page that declares that it is XML, and is
+ * well-formed, is read as XML (xhtml.h).
  */
 #include "server/documents/document_state.h"
 #include "server/documents/markup/xhtml.h"
@@ -27,13 +28,13 @@
 
 #include <unicode/uloc.h>
 
-/* Browsers look for the declaration no further (HTML, "prescan a byte stream"). */
+/* Browsers search the declaration only in these bytes (HTML, "prescan a byte stream"). */
 #define PRESCAN_BYTES 1024
 
 static const char declaration[] = "<meta charset=\"utf-8\">";
 
-/* The value of charset= in a <meta> among text's first bytes;
- * an empty range where there is none. */
+/* Returns the value of charset= in a <meta> in the text's first bytes; empty where there is
+ * none. */
 static struct mt_range find_charset(const char *text, size_t length)
 {
     size_t limit = length < PRESCAN_BYTES ? length : PRESCAN_BYTES;
@@ -54,7 +55,7 @@ static struct mt_range find_charset(const char *text, size_t length)
     return (struct mt_range){0};
 }
 
-/* XML's declaration, or HTML's. */
+/* Returns where XML's declaration, or HTML's, names the encoding. */
 static struct mt_range find_encoding(const char *text, size_t length)
 {
     const struct mt_range declared = mt_xml_find_encoding(text, length);
@@ -82,9 +83,9 @@ static bool says_other(const char *text, struct mt_range charset)
 #define NO_PIECE ((size_t)-1)
 
 struct slot {
-    struct mt_range range; /* of the file; what stands there where it is not translated */
-    size_t piece;          /* whose translation fills it; NO_PIECE: */
-    const char *as;        /* this, where anything is translated */
+    struct mt_range range; /* in the file; its bytes are used where it is not translated */
+    size_t piece;          /* the piece whose translation fills it; NO_PIECE: `as` does */
+    const char *as;        /* text that fills it if anything is translated */
 };
 
 struct page {
@@ -105,7 +106,7 @@ static bool is_right_to_left(const char *lang)
     return uloc_isRightToLeft(lang);
 }
 
-/* Changes the language that <html> says, where that is the one that is translated from. */
+/* Changes the language in <html> where it is the source language. */
 static void add_language(struct page *page, const char *bytes,
                          const struct mt_html_attributes *attributes, size_t begin,
                          const struct mt_document_options *options)
@@ -140,7 +141,7 @@ static int compare_slots(const void *a, const void *b)
     return x->range.begin < y->range.begin ? -1 : x->range.begin > y->range.begin;
 }
 
-/* The value as text of HTML: a '<' in it is none of a tag. */
+/* Adds the value as text of HTML, in which a '<' does not begin a tag. */
 static enum mt_status add_value(struct mt_document *document, struct mt_range value,
                                 struct mt_error *err)
 {
@@ -217,7 +218,7 @@ static enum mt_status read_html(struct mt_document *document,
     return MT_OK;
 }
 
-/* A translation between the quotation marks that the value has, or gets. */
+/* Writes a translation between the value's quotation marks, which are added if it has none. */
 static void write_value(const struct mt_document *document, struct mt_range value,
                         const struct mt_text *translation, struct mt_text *out)
 {
@@ -255,7 +256,7 @@ static void fill_slot(const struct mt_document *document, const struct slot *slo
         mt_document_append(document, slot->range, out);
 }
 
-/* In the place of the written page the one with its slots filled. */
+/* Replaces the written page by one whose slots are filled. */
 static void join_html(const struct mt_document *document, const struct mt_text *translations,
                       bool is_translated, struct mt_text *out)
 {
@@ -284,7 +285,7 @@ static void join_html(const struct mt_document *document, const struct mt_text *
 
 /* ---- the declaration of the encoding ---- */
 
-/* Behind the beginning of the head, or 0: it is a fragment. */
+/* Returns where the head's content begins, or 0 for a fragment. */
 static size_t find_head(const char *text, size_t length)
 {
     for (size_t at = 0; at + 6 <= length; at++) {
@@ -296,13 +297,13 @@ static size_t find_head(const char *text, size_t length)
     return 0;
 }
 
-/* A page of ASCII that says nothing of its encoding, or nothing that is known, is UTF-8, and says so
- * where its translation is no ASCII any more. Others stay as they are. */
+/* A page of ASCII that names no encoding, or an unknown one, is UTF-8. It gets a declaration if its
+ * translation is no longer ASCII; other pages stay as they are. */
 static bool write_html(const struct mt_document *document, const struct mt_document_piece *piece,
                        const char *translation, size_t length, struct mt_text *out)
 {
     if (piece->range.begin == piece->range.end)
-        return true; /* an attribute: in its slot */
+        return true; /* attributes are filled into their slots */
     struct mt_range charset = find_charset(translation, length);
     struct mt_range replaced = {0, 0};
     const char *label = "";

@@ -1,5 +1,5 @@
 /*
- * Catalogues in JSON: strings are messages, keys are not, however deep they lie.
+ * Catalogues in JSON: strings are messages, keys are not, at any depth.
  *
  *   {"menu": {"open": "Open file"}, "days": ["Monday", "Tuesday"]}      i18next, vue-i18n, Angular
  *   {"greeting": {"message": "Hello", "description": "In the menu"}}    Chrome, formatjs, Transifex
@@ -8,8 +8,8 @@
  *     {"de": {"stringUnit": {"state": "translated", "value": "Hallo"}}}}}}  Xcode's .xcstrings, in which
  *                                                                         what has no "de" gets one
  *
- * What is said about messages stays, and what a message's value tells of the file itself. A
- * translation is escaped as the file escapes.
+ * Descriptions of messages stay, and so do values that describe the file itself. A translation is
+ * escaped in the way that the file escapes.
  */
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -24,18 +24,19 @@
 #include <string.h>
 #include <strings.h>
 
-/* Nested deeper than any catalogue. */
+/* Deepest nesting, which no catalogue reaches. */
 #define MAX_DEPTH 64
 
-/* Texts of one string of Xcode's, for all its numbers and devices; one with more stays. */
+/* Most texts of one string of Xcode's, for all its numbers and devices. A string with more is not
+ * translated. */
 #define MAX_VARIATIONS 256
 #define NO_PIECE SIZE_MAX
 
-/* A localization with variations is a copy of the source's: bytes of that, and what stands behind them
- * in the place of others. */
+/* A localization with variations is a copy of the source's: bytes that are copied, followed by text
+ * that replaces the next bytes. */
 struct fragment {
     struct mt_range copied;
-    size_t piece;     /* its translation; or NO_PIECE, and */
+    size_t piece;     /* the translation that follows; NO_PIECE: `word` does */
     const char *word; /* a state, a comma or the name of a form */
 };
 
@@ -45,10 +46,10 @@ struct localization {
 
 /* How the file writes characters that need no escape. */
 struct style {
-    bool escapes[0x80];  /* of ASCII: as \u003c, or \/ */
-    bool escapes_others; /* all that is no ASCII */
+    bool escapes[0x80];  /* characters of ASCII: as \u003c, or \/ */
+    bool escapes_others; /* all characters outside of ASCII */
     /* of .xcstrings */
-    char language[40]; /* the target */
+    char language[40]; /* the target language */
     struct fragment *fragments;
     size_t n_fragments, fragments_capacity;
     struct localization *localizations;
@@ -63,8 +64,9 @@ struct walk {
     struct mt_error *err;
     /* of .xcstrings */
     char source_lang[40];
-    bool needed[MT_N_PLURAL_FORMS]; /* the target's */
-    size_t copied;                  /* to here the source's localization is among the fragments */
+    bool needed[MT_N_PLURAL_FORMS]; /* forms of the target language */
+    /* position up to which the source's localization is in the fragments */
+    size_t copied;
     enum mt_status status;
 };
 
@@ -78,8 +80,9 @@ static bool is_among(struct mt_json_span key, const char *const *names)
     return false;
 }
 
-/* "@hello", "@@locale", "$schema", and "" of WordPress' catalogues; at the top what names the
- * language; and the "id" of a list's items, as go-i18n has them. */
+/* Whether the key's value is not translated: "@hello", "@@locale", "$schema", and "" of WordPress'
+ * catalogues; at the top also keys that name the language; and the "id" of a list's items, as
+ * go-i18n has them. */
 static bool is_left(const struct walk *walk, struct mt_json_span key, size_t depth, bool is_item)
 {
     static const char *const languages[] = {"locale", "language", "lang", NULL};
@@ -88,8 +91,8 @@ static bool is_left(const struct walk *walk, struct mt_json_span key, size_t dep
            (is_item && mt_json_span_equals(key, "id"));
 }
 
-/* The key of the message in an object that has one and else only says something about it; an empty
- * span: it is an object like others. */
+/* Returns the key of the message in an object that otherwise only describes the message; empty: it
+ * is an ordinary object. */
 static struct mt_json_span find_message(const struct walk *walk)
 {
     static const char *const messages[] = {"message", "defaultMessage", "messageformat", "string",
@@ -112,7 +115,7 @@ static struct mt_json_span find_message(const struct walk *walk)
     return found;
 }
 
-/* is_item: of an array. */
+/* is_item: the object is an item of an array. */
 static enum mt_status read_object(struct walk *walk, size_t depth, bool is_item)
 {
     struct mt_json_span message = find_message(walk);
@@ -138,7 +141,7 @@ static enum mt_status read_array(struct walk *walk, size_t depth)
     return status;
 }
 
-/* Looks at how the string is written, and adds it. */
+/* Adds the string, and notes how it is escaped. */
 static enum mt_status read_string(struct walk *walk)
 {
     struct style *style = walk->document->own;
@@ -212,18 +215,18 @@ static enum mt_status read_arb(struct mt_document *document,
 
 /* ---- Xcode's ---- */
 
-/* Where a translation goes: a piece's n. */
+/* Where a translation is inserted: the n of a piece. */
 enum {
-    INTO_LANGUAGES, /* behind the last of them */
+    INTO_LANGUAGES, /* behind the last localization */
     INTO_EMPTY,     /* between the braces of "localizations" */
     INTO_STRING,    /* behind the last member of the string's object */
-    INTO_NOTHING,   /* between the braces of that */
+    INTO_NOTHING,   /* between the braces of the string's object */
 };
 
-/* What the object of one string says. */
+/* What the object of one string contains. */
 struct string_entry {
-    struct mt_json_span source; /* its text, where it is not the key; bytes NULL: that is */
-    struct mt_range range;      /* where something goes in */
+    struct mt_json_span source; /* its text, unless the key is the text; then bytes are NULL */
+    struct mt_range range;      /* where the translation is inserted */
     size_t where;
     bool is_left, has_variations;
 };
@@ -235,7 +238,7 @@ static bool is_language(struct mt_json_span key, const char *language)
            (key.length == n || key.bytes[n] == '-' || key.bytes[n] == '_');
 }
 
-/* {"stringUnit": {"value": "Hello"}}; false: it is another thing. */
+/* Reads {"stringUnit": {"value": "Hello"}}. Returns false for anything else. */
 static bool read_unit(struct mt_json_reader *reader, struct mt_json_span *value)
 {
     bool has_value = false;
@@ -259,7 +262,8 @@ static bool read_unit(struct mt_json_reader *reader, struct mt_json_span *value)
     return has_value;
 }
 
-/* Whether the object that comes next has variations or substitutions. The reader stays. */
+/* Whether the next object has variations or substitutions. The reader is a copy, so that nothing is
+ * consumed. */
 static bool has_variations(struct mt_json_reader reader)
 {
     bool has = false;
@@ -275,8 +279,8 @@ static bool has_variations(struct mt_json_reader reader)
     return has;
 }
 
-/* Reads the object that comes next; take is given each key. *range is behind its last member, or, where it
- * has none, between its braces. Returns whether it has members. */
+/* Reads the next object and calls take with each key. *range gets the position behind its last
+ * member or, where it has none, between its braces. Returns whether it has members. */
 typedef void take_member(struct walk *walk, struct mt_json_span key, void *context);
 
 static bool read_members(struct walk *walk, take_member *take, void *context,
@@ -314,7 +318,7 @@ static void add_fragment(struct walk *walk, struct fragment fragment)
         style->fragments[style->n_fragments++] = fragment;
 }
 
-/* What was not copied yet, up to begin; something that stands in the place of the bytes up to end. */
+/* Adds what was not copied yet, up to begin, and then what replaces the bytes up to `end`. */
 static void add_fragment_until(struct walk *walk, size_t begin, size_t end, size_t piece,
                                const char *word)
 {
@@ -357,9 +361,10 @@ static void take_unit_member(struct walk *walk, struct mt_json_span key, void *c
 /* The forms of a plural. */
 struct plural {
     bool has[MT_N_PLURAL_FORMS];
-    struct mt_range name, member; /* of "other": between its quotation marks; all of it */
-    size_t first, n, copied;      /* its fragments, and what of it is copied with them */
-    size_t end;                   /* of the last form */
+    /* of the form "other": the name without its quotation marks, and the whole member */
+    struct mt_range name, member;
+    size_t first, n, copied; /* its fragments, and up to where they copy it */
+    size_t end;              /* where the last form ends */
 };
 
 static void take_localization_member(struct walk *walk, struct mt_json_span key, void *context);
@@ -392,7 +397,8 @@ static void take_variation(struct walk *walk, struct mt_json_span key, void *con
     plural->member = (struct mt_range){begin, plural->end};
 }
 
-/* A form that the source has not, as its "other" is: that is a text, with its state. */
+/* Adds a form that the source does not have as a copy of "other", with a text of its own and its
+ * state. */
 static void add_form(struct walk *walk, const struct plural *plural, enum mt_plural_form form)
 {
     const struct style *style = walk->document->own;
@@ -410,7 +416,7 @@ static void add_form(struct walk *walk, const struct plural *plural, enum mt_plu
     add_fragment(walk, (struct fragment){{plural->copied, plural->member.end}, NO_PIECE, ""});
 }
 
-/* "plural", "device": what there is of each. */
+/* Reads all variations by "plural" or "device". */
 static void take_variations(struct walk *walk, struct mt_json_span key, void *context)
 {
     struct plural plural = {0};
@@ -456,7 +462,7 @@ static void take_substitution(struct walk *walk, struct mt_json_span key, void *
         mt_json_reader_skip(&walk->reader);
 }
 
-/* The source's, of a string that has yet no pieces. */
+/* Reads the variations of the source's localization, for a string that has no pieces yet. */
 static void read_variations(struct walk *walk)
 {
     struct style *style = walk->document->own;
@@ -513,7 +519,7 @@ static void take_string_member(struct walk *walk, struct mt_json_span key, void 
     mt_json_reader_skip(reader);
 }
 
-/* The pieces of its variations get their place, or are none. */
+/* Sets where the pieces of the variations are inserted, or removes these pieces. */
 static void end_variations(struct walk *walk, const struct string_entry *entry, size_t first)
 {
     struct mt_document *document = walk->document;
@@ -639,7 +645,7 @@ static bool write_json(const struct mt_document *document, const struct mt_docum
     return true;
 }
 
-/* Laid out as Xcode does. */
+/* Writes the object in Xcode's layout. */
 static void write_string_unit(const struct mt_document *document, const char *translation,
                               size_t length, struct mt_text *out)
 {
@@ -651,7 +657,7 @@ static void write_string_unit(const struct mt_document *document, const char *tr
     mt_text_appendf(out, "\"%s          }%s        }", end, end);
 }
 
-/* A localization is written whole, or not at all. */
+/* Whether all texts of a localization are translated: it is written completely or not at all. */
 static bool is_complete(const struct mt_document_writing *writing,
                         const struct localization *localization)
 {
@@ -698,7 +704,7 @@ static bool write_xcstrings(struct mt_document_writing *writing,
             : !mt_message_is_kept(piece->text.bytes, piece->text.length, translation, length))
         return false;
     if (localization && piece != &document->pieces[localization->first_piece])
-        return true; /* the first of them wrote all */
+        return true; /* the first one of them wrote everything */
     mt_text_append_string(out, is_first ? "" : ",");
     if (opens)
         mt_text_appendf(out, "%s      \"localizations\" : {", end);

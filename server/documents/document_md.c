@@ -1,13 +1,13 @@
 /*
- * Markdown (CommonMark and GitHub's tables): the text of paragraphs, headings, items and cells. md4c finds
- * them: what it hands out are parts of the file, so that their places are known. What is written around
- * words, as ** and ](address), is within the text, where codes_find.h knows it.
+ * Markdown (CommonMark and GitHub's tables): the text of paragraphs, headings, items and cells.
+ * md4c finds them and returns pointers into the file, so that their positions are known. Marks
+ * around words, such as ** and ](address), belong to the text, where codes_find.h recognises them.
  *
  *   > A paragraph that was            text: "A paragraph that was wrapped by **somebody**."
  *   > wrapped by **somebody**.        written with "> " before each line, as wide as it was
  *
- * Code, HTML, comments, addresses, definitions of links and front matter stay. A hard line break ends a
- * text, and so does each line where all of them end with a sentence.
+ * Code, HTML, comments, addresses, definitions of links and front matter stay. A hard line break
+ * ends a text, and so does every line break where all lines end with a sentence.
  */
 #include "base/ascii.h"
 #include "base/size.h"
@@ -19,18 +19,18 @@
 
 #include <md4c.h>
 
-/* Signs that mean something in Markdown: a translation has as many of each as its text. */
+/* Signs with a meaning in Markdown: a translation has to have as many of each as its text. */
 static const char signs[] = "*_`[]<>~|\\=";
 
-/* Blocks, cells among them, may be so many more than the file has bytes. */
+/* Most blocks, including cells, beyond the number of the file's bytes. */
 #define MAX_BLOCKS 1000
-/* Nothing is wrapped narrower. */
+/* Least width for wrapping. */
 #define MIN_WIDTH 60
 
-/* A text is wrapped where it had several lines. */
+/* How a text is wrapped that had several lines. */
 struct layout {
-    struct mt_range prefix; /* of the file: what stands before its second line */
-    size_t width;           /* characters of its longest line; 0: it has but one */
+    struct mt_range prefix; /* bytes of the file before its second line */
+    size_t width;           /* characters of its longest line; 0: it has only one */
     size_t column;          /* characters before its first line */
 };
 
@@ -39,7 +39,7 @@ struct layouts {
     size_t n, capacity;
 };
 
-/* What stands in one line, without what is before it: "> ", "- ", "## ". */
+/* The part of a text in one line, without what stands before it: "> ", "- ", "## ". */
 struct part {
     size_t begin, end;
 };
@@ -49,10 +49,10 @@ struct reader {
     struct layouts *layouts;
     MD_BLOCKTYPE block;
     size_t n_blocks;
-    size_t n_verbatim;  /* blocks of code or HTML that are open */
+    size_t n_verbatim;  /* number of open blocks of code or HTML */
     struct part *parts; /* of the text that is being read */
     size_t n, capacity;
-    bool is_broken; /* its lines are not all known */
+    bool is_broken; /* not all of its lines are known */
     struct mt_error *err;
     enum mt_status status;
 };
@@ -78,7 +78,8 @@ static size_t trim_end(const char *bytes, size_t begin, size_t end)
     return end;
 }
 
-/* To the left over what opens around a text: **, [, ![, `, <, and the backslash before a sign. */
+/* Moves to the left over marks that open around a text: **, [, ![, `, <, and the backslash before a
+ * sign. */
 static size_t extend_left(const struct mt_document *document, size_t at, size_t limit, bool is_code)
 {
     const char *bytes = document->bytes;
@@ -90,7 +91,7 @@ static size_t extend_left(const struct mt_document *document, size_t at, size_t 
     return at;
 }
 
-/* Where what belongs to the text in its last line ends. */
+/* Returns where the text ends in its last line, with the marks that belong to it. */
 static size_t extend_right(const struct reader *reader, const struct part *part, bool is_hard)
 {
     const char *bytes = reader->document->bytes;
@@ -112,14 +113,15 @@ static size_t extend_right(const struct reader *reader, const struct part *part,
     if (mark > part->end && strchr(" \t", bytes[mark - 1]))
         end = trim_end(bytes, part->begin, mark);
     const char *name = memmem(bytes + part->begin, end - part->begin, " {#", 3);
-    if (name && bytes[end - 1] == '}') /* {#name} behind a heading */
+    if (name && bytes[end - 1] == '}') /* an identifier such as {#name} behind a heading */
         end = trim_end(bytes, part->begin, (size_t)(name - bytes));
     return end;
 }
 
 /* ---- texts ---- */
 
-/* What is a line for itself to other programs that read Markdown: :::note, [!NOTE], {% x %}. */
+/* Whether other programs that read Markdown take the line for a directive: :::note, [!NOTE], {% x
+ * %}. */
 static bool is_directive(const char *line)
 {
     static const char *const beginnings[] = {":::", "{%",     "{{<", "{{%", "!!! ",
@@ -132,7 +134,8 @@ static bool is_directive(const char *line)
     return false;
 }
 
-/* What begins a text in other dialects: a row of a table that md4c takes for none, a definition, a note. */
+/* Whether the line begins a text in other dialects: a row of a table that md4c does not recognise,
+ * a definition, a note. */
 static bool is_row(const char *line)
 {
     return line[0] == '|' || line[0] == ':' || (line[0] == '[' && line[1] == '^');
@@ -143,7 +146,7 @@ static bool ends_sentence(const char *bytes, const struct part *part)
     return part->end > part->begin && strchr(".!?", bytes[part->end - 1]);
 }
 
-/* A link whose address goes on in another line. */
+/* Whether the text has a link whose address goes on in another line. */
 static bool has_open_link(const struct mt_text *text)
 {
     const char *last = NULL;
@@ -190,7 +193,7 @@ static void add_text(struct reader *reader, size_t first, size_t end)
     mt_text_finish(&text);
 }
 
-/* A text is complete: a block or a hard break is next. */
+/* Ends a text at the end of a block or at a hard break. */
 static void end_text(struct reader *reader, bool is_hard)
 {
     const char *bytes = reader->document->bytes;
@@ -256,7 +259,8 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *context)
     struct reader *reader = context;
     (void)detail;
     end_text(reader, false);
-    /* Rows may be much shorter than their table is wide, and md4c fills them up. */
+    /* md4c fills up rows that are shorter than their table is wide, so that a small file may have
+     * many cells. */
     if (++reader->n_blocks > MAX_BLOCKS + reader->document->length && !reader->status)
         reader->status = mt_fail(reader->err, MT_LIMIT,
                                  "the tables have more than %zu cells, most of them missing",
@@ -300,7 +304,8 @@ static int take_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *
 
 /* ---- reading ---- */
 
-/* Behind "---" ... "---" or "+++" ... "+++" at the beginning of the file. */
+/* Returns where front matter at the beginning of the file ends, between two lines of "---" or
+ * "+++". */
 static size_t skip_front_matter(const struct mt_document *document)
 {
     struct mt_document_line line = {.next = document->begin};
@@ -368,7 +373,8 @@ static bool has_same_signs(const struct mt_text *text, const char *translation, 
     return true;
 }
 
-/* "\ *" of a translation is the "\*" of its text: a backslash belongs to the sign behind it. */
+/* Joins "\ *" of a translation to "\*" as in its text: a backslash belongs to the sign behind
+ * it. */
 static void join_escapes(const struct mt_text *text, const char *translation, size_t length,
                          struct mt_text *out)
 {
@@ -381,8 +387,8 @@ static void join_escapes(const struct mt_text *text, const char *translation, si
     }
 }
 
-/* Where a backslash keeps the word at the beginning of a line from being a mark: -, #, >, 1. and the
- * like; SIZE_MAX: it is none. */
+/* Returns where a backslash has to be put so that the word does not become a mark at the beginning
+ * of a line: -, #, >, 1. and the like; SIZE_MAX: none is needed. */
 static size_t find_mark(const char *word, size_t n)
 {
     size_t digits = strspn(word, "0123456789");
@@ -396,7 +402,7 @@ static size_t find_mark(const char *word, size_t n)
     return is_mark ? 0 : SIZE_MAX;
 }
 
-/* Whether a line may end there: not within code or braces. */
+/* Whether a line may end there, which is not within code or braces. */
 static bool may_break(const char *text, size_t n)
 {
     size_t n_ticks = 0, n_braces = 0;

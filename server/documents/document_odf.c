@@ -1,9 +1,10 @@
 /*
- * Texts, presentations and spreadsheets of OpenDocument (ISO/IEC 26300): content.xml, and of styles.xml
- * headers, footers and what a page of a presentation has from its master.
+ * Texts, presentations and spreadsheets of OpenDocument (ISO/IEC 26300): content.xml, and in
+ * styles.xml the headers and footers, and what a page of a presentation takes from its master.
  *
- * Deleted text of tracked changes, formulas with their results, numbers, dates and other fields stay; so
- * do cells whose text a formula, a filter or a pivot table names, which would not find it any more.
+ * Deleted text of tracked changes, formulas with their results, numbers, dates and other fields
+ * stay. So do cells whose text a formula, a filter or a pivot table refers to, because it would not
+ * find the cell any more.
  */
 #include "server/documents/markup/markup_reader.h"
 #include "server/documents/office/office_paragraph.h"
@@ -33,7 +34,7 @@ static const struct mt_markup_element elements[] = {
     {"text:h", MT_MARKUP_TEXT},
     {"presentation:header-decl", MT_MARKUP_TEXT},
     {"presentation:footer-decl", MT_MARKUP_TEXT},
-    {"svg:title", MT_MARKUP_TEXT}, /* what is read aloud in the place of a picture */
+    {"svg:title", MT_MARKUP_TEXT}, /* the description of a picture, which is read aloud */
     {"svg:desc", MT_MARKUP_TEXT},
     {"text:span", MT_MARKUP_LOOK},
     {"text:a", MT_MARKUP_PAIR},
@@ -75,7 +76,7 @@ static const struct mt_markup_element elements[] = {
 
 static mt_markup_role_of role_of;
 
-/* A cell's value, where it is said besides its text. */
+/* A cell's value may be stored in addition to its text. */
 static const struct mt_markup_value values[] = {{"table:table-cell", "office:string-value"}};
 
 static const struct mt_markup markup = {
@@ -89,8 +90,8 @@ static const struct mt_markup markup = {
     .look = mt_odf_look,
 };
 
-/* Cells hold texts only where they hold no number, date or formula; on a master of slides stands what
- * nobody sees on them; and code stays. */
+/* Cells hold texts only where they have no number, date or formula. Masters of slides have texts
+ * that nobody sees on slides, and code stays. */
 static enum mt_markup_role role_of(void *context, const struct mt_markup_tag *tag,
                                    enum mt_markup_role role)
 {
@@ -120,7 +121,7 @@ static enum mt_markup_role role_in_styles(void *context, const struct mt_markup_
 
 /* ---- writing ---- */
 
-/* Blanks behind a blank are elements. */
+/* Only the first of several blanks is a character; the others are elements. */
 static void write_words(const char *words, size_t length, bool is_behind_blank, struct mt_text *out)
 {
     for (size_t i = 0; i < length;) {
@@ -199,7 +200,7 @@ static enum mt_status check_password(const struct mt_document *document, struct 
     return status;
 }
 
-/* Whether the part is the file of that name, of the document itself or of a chart that it holds. */
+/* Whether the part is the file of that name, either the document's or that of a chart in it. */
 static bool is_named(const char *name, const char *end)
 {
     const char *slash = strrchr(name, '/');
@@ -239,7 +240,7 @@ static enum mt_status read_odf(struct mt_document *document, const char *kind,
     if (!status)
         status = mt_office_create(&format, &office, err);
     document->own = office;
-    /* styles.xml, where it is there, says which language the document is in */
+    /* styles.xml comes first, if it exists, because it names the document's language. */
     for (int is_content = 0; is_content <= 1; is_content++)
         for (size_t i = 0; i < document->n_parts && !status; i++)
             if (is_named(document->parts[i].name, "styles.xml") == !is_content)

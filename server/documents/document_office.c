@@ -1,6 +1,6 @@
 /*
- * Documents of Office (ECMA-376): the package and which of its parts hold words. office_reader.h and
- * office_runs.h read those.
+ * Documents of Office (ECMA-376): the package, and which of its parts hold words. office_reader.h
+ * and office_runs.h read these parts.
  */
 #include "server/documents/office/office_paragraph.h"
 #include "server/documents/office/office_reader.h"
@@ -25,24 +25,24 @@ enum words {
     CHART,
     NOTES,
     STRINGS,
-    SHEET, /* words in its cells, and names of what other cells say */
+    SHEET, /* words in its cells, and references to texts of other cells */
     COMMENTS,
-    NAMES,     /* of what cells say */
-    LANGUAGES, /* of what no run says otherwise */
+    NAMES,     /* references to texts of cells */
+    LANGUAGES, /* the language of runs that name none */
 };
 
 struct part_type {
-    const char *type; /* its end */
+    const char *type; /* the end of the content type */
     enum words words;
 };
 
-/* A program's documents. */
+/* Documents of one program. */
 struct program {
     const char *expected; /* "a document of Word's" */
     struct part_type types[24];
 };
 
-/* Charts and diagrams, wherever they are. */
+/* Charts and diagrams, which occur in documents of all programs. */
 #define DRAWINGS                                                                     \
     {"drawingml.diagramData+xml", SHAPES}, {"drawingml.diagramDrawing+xml", SHAPES}, \
     {                                                                                \
@@ -84,7 +84,7 @@ static const struct program powerpoint = {
      {"ms-office.chartex+xml", CHART},
      DRAWINGS}};
 
-/* What charts of a workbook have copied from its cells is copied anew. */
+/* The charts of a workbook copy texts from its cells, and programs update these copies. */
 static const struct program excel = {"a workbook of Excel's",
                                      {{"spreadsheetml.sheet.main+xml", NAMES},
                                       {"spreadsheetml.template.main+xml", NAMES},
@@ -102,7 +102,7 @@ static const struct program excel = {"a workbook of Excel's",
                                       {"ms-office.chartex+xml", SHAPES},
                                       DRAWINGS}};
 
-/* What [Content_Types].xml says: of a part, or of all with an extension that it does not name. */
+/* An entry of [Content_Types].xml: for one part, or for all parts with an extension. */
 struct type {
     struct mt_text name; /* or the extension */
     bool is_extension;
@@ -115,8 +115,8 @@ struct contents {
     struct type types[MAX_TYPES];
     size_t n;
     bool has_main;
-    char other[100];                          /* a main part of another program's */
-    enum words parts[MT_PACKAGE_MAX_ENTRIES]; /* those with words, in their order */
+    char other[100];                          /* the main part of another program's document */
+    enum words parts[MT_PACKAGE_MAX_ENTRIES]; /* those with words, in order */
     size_t n_parts;
     struct mt_office_kept kept;
 };
@@ -200,7 +200,7 @@ static enum mt_status read_contents(const struct mt_document *document, struct c
                    contents->program->expected);
 }
 
-/* <w:lang w:val="en-US"/>, <a:defRPr lang="en-US"> */
+/* Reads <w:lang w:val="en-US"/> and <a:defRPr lang="en-US">. */
 static enum mt_status take_language(void *context, const struct mt_xml_tag *tag,
                                     struct mt_error *err)
 {

@@ -11,13 +11,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* Most bytes of all parts together, unpacked: two books of 1,000 pages. A file made to take much
- * memory takes 250 MiB then, for which memory_plan.c leaves room. */
+/* Most bytes of all parts together, unpacked: two books of 1,000 pages. A file that is made to use
+ * memory can then use 250 MiB, which memory_plan.c allows for. */
 #define MAX_PARTS_BYTES ((size_t)32 << 20)
 
 static enum mt_status check_part(const char *bytes, size_t length, struct mt_error *err)
 {
-    if (!bytes) /* an empty one */
+    if (!bytes) /* an empty part */
         return MT_OK;
     const struct mt_range encoding = mt_xml_find_encoding(bytes, length);
     const char *name = bytes + encoding.begin;
@@ -76,7 +76,7 @@ enum mt_status mt_document_read_parts(struct mt_document *document, mt_document_
     return MT_OK;
 }
 
-/* The index of the entry of that name; where there is none, how many entries there are. */
+/* Returns the index of the entry of that name; the number of entries where there is none. */
 static size_t find_entry(const struct mt_package *package, const char *name)
 {
     size_t n = mt_package_n_entries(package), index = 0;

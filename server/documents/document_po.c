@@ -1,8 +1,8 @@
 /*
- * gettext's message catalogues. Entries without a translation get one; everything else stays as it
- * is: header, comments, flags, contexts, obsolete entries, the wrapping of lines. The header's
- * charset alone becomes UTF-8, which the file is: it said ASCII for as long as nothing was
- * translated, and msgfmt believes it.
+ * gettext's message catalogues. Entries without a translation get one. Everything else stays as it
+ * is: header, comments, flags, contexts, obsolete entries, the wrapping of lines. Only the header's
+ * charset becomes UTF-8, which the file is: a file with a header that says ASCII had no
+ * translations so far, and msgfmt believes the header.
  *
  *   #, c-format                          msgid "%d file"           -> msgstr[0]
  *   msgid "%d file"                      msgid_plural "%d files"   -> msgstr[1], msgstr[2], ...
@@ -10,9 +10,9 @@
  *   msgstr[0] ""
  *   msgstr[1] ""
  *
- * Our own reader, although there is libgettextpo: that writes files anew, with lines wrapped and
- * comments ordered its way; it reports errors through global callbacks that must not return; and
- * its licence would become the whole program's.
+ * libgettextpo is not used, because it writes files anew, with its own wrapping of lines and order
+ * of comments; it reports errors through global callbacks that must not return; and its licence
+ * would apply to the whole program.
  */
 #include "base/ascii.h"
 #include "base/size.h"
@@ -24,23 +24,23 @@
 #include <string.h>
 #include <strings.h>
 
-/* Lines that msgcat writes are no longer. */
+/* Most columns of a line, as msgcat writes them. */
 #define MAX_COLUMNS 79
-/* More plural forms than any language has. */
+/* Most plural forms, which is more than any language has. */
 #define MAX_FORMS 16
 
 enum key { KEY_CONTEXT, KEY_ID, KEY_PLURAL, KEY_STRING, KEY_DOMAIN };
 
-/* A translation in the file: its keyword, and its strings up to the last quote. */
+/* A translation in the file: its keyword, and its strings up to the last quotation mark. */
 struct form {
-    struct mt_range range; /* of the strings */
+    struct mt_range range; /* in which the strings are */
     bool is_empty;
 };
 
 struct entry {
     struct mt_text id, plural;
     bool has_id, has_plural, has_context;
-    bool is_wrapped; /* the message stands on several lines */
+    bool is_wrapped; /* the message has several lines */
     struct form forms[MAX_FORMS];
     size_t n_forms;
     size_t line;
@@ -55,9 +55,9 @@ struct reader {
     const struct mt_document_options *options;
     struct po *po;
     struct entry entry;
-    enum key key; /* what a string that stands alone belongs to */
+    enum key key; /* what a string without a keyword belongs to */
     bool has_key;
-    struct mt_text scratch; /* a translation, unescaped */
+    struct mt_text scratch; /* for an unescaped translation */
     struct mt_document_line line;
     struct mt_error *err;
 };
@@ -88,7 +88,7 @@ static int hexadecimal(const char *at, size_t n_max, size_t *n)
     return value;
 }
 
-/* One escape at text[at] == '\\'; returns its bytes, 0: it is none. */
+/* Reads one escape at text[at] == '\\' and returns its length; 0: it is not an escape. */
 static size_t unescape(const char *text, size_t at, struct mt_text *out)
 {
     static const char letters[] = "ntrabfv\\\"'?", values[] = "\n\t\r\a\b\f\v\\\"'?";
@@ -107,7 +107,8 @@ static size_t unescape(const char *text, size_t at, struct mt_text *out)
     return n + 1 + is_hex;
 }
 
-/* The strings of a line from `at` on, unescaped into out; *end is behind the last quote. */
+/* Unescapes the strings of a line from `at` on into out. *end gets the position behind the last
+ * quotation mark. */
 static enum mt_status read_strings(struct reader *reader, size_t at, struct mt_text *out,
                                    size_t *end)
 {
@@ -175,7 +176,8 @@ static enum mt_status add_form(struct reader *reader, const struct form *form,
 static const char charset_key[] = "charset=", utf8[] = "UTF-8";
 static const char content_type[] = "\"Content-Type: text/plain; charset=UTF-8\\n\"";
 
-/* In the header or before it; an empty range at the end where nothing is said. */
+/* Finds the charset in a header or before it; the range is empty, at the end, where none is
+ * named. */
 static struct mt_range find_charset(const char *bytes, size_t length)
 {
     const char *key = memmem(bytes, length, charset_key, strlen(charset_key));
@@ -183,7 +185,7 @@ static struct mt_range find_charset(const char *bytes, size_t length)
     return (struct mt_range){at, at + strcspn(bytes + at, " \t\r\n\\\";")};
 }
 
-/* A header without a charset gets a line more. */
+/* Adds a line to a header without a charset. */
 static enum mt_status add_charset(struct mt_document *document, const struct form *header,
                                   struct mt_error *err)
 {
@@ -215,8 +217,8 @@ static struct mt_range find_header_charset(const char *bytes, size_t length)
     return find_charset(bytes, next ? (size_t)(next - bytes) : length);
 }
 
-/* The header is complete. What is read next moves with the bytes. A file in another encoding says so
- * already, and is written in it. */
+/* Changes the charset once the header is complete, which moves the bytes behind it. A file in
+ * another encoding already names that, and is written in it. */
 static enum mt_status declare_utf8(struct reader *reader, const struct form *header)
 {
     struct mt_document *document = reader->document;
@@ -234,14 +236,15 @@ static enum mt_status declare_utf8(struct reader *reader, const struct form *hea
     if (status)
         return status;
     size_t moved =
-        document->length - old_length; /* wraps around where it is less, as the sums do */
+        /* wraps around where the header becomes shorter, as the sums do */
+        document->length - old_length;
     reader->line.begin += moved;
     reader->line.end += moved;
     reader->line.next += moved;
     return MT_OK;
 }
 
-/* The entry is complete: which of its forms are to be translated, and from what. */
+/* Ends an entry: decides which of its forms are translated, and from which text. */
 static enum mt_status end_entry(struct reader *reader)
 {
     struct entry *entry = &reader->entry;
@@ -282,7 +285,7 @@ static bool is_keyword(const struct reader *reader, const char *word, size_t *le
     return strchr(" \t\"[", at[n]) != NULL;
 }
 
-/* "[2]" behind msgstr: the forms come in order. */
+/* Reads "[2]" behind msgstr. The forms have to be in order. */
 static enum mt_status read_index(struct reader *reader, size_t *length)
 {
     const char *at = reader->document->bytes + reader->line.begin + *length;
@@ -307,7 +310,7 @@ static enum mt_status read_index(struct reader *reader, size_t *length)
     return MT_OK;
 }
 
-/* A string, of which the keyword has been read or stands further up. */
+/* Reads a string whose keyword is in the same line or an earlier one. */
 static enum mt_status read_value(struct reader *reader, size_t at, bool is_first)
 {
     struct entry *entry = &reader->entry;
@@ -334,7 +337,7 @@ static enum mt_status read_value(struct reader *reader, size_t at, bool is_first
     return MT_OK;
 }
 
-/* Whether a keyword may stand here; begins a new entry where it does. */
+/* Checks whether a keyword may stand here, and begins a new entry where it does so. */
 static enum mt_status enter_key(struct reader *reader, enum key key)
 {
     struct entry *entry = &reader->entry;
@@ -392,7 +395,7 @@ static enum mt_status read_line(struct reader *reader)
         line->begin++;
     if (line->begin == line->end)
         return MT_OK;
-    if (bytes[line->begin] == '#') /* a comment after a translation is the next entry's */
+    if (bytes[line->begin] == '#') /* a comment after a translation belongs to the next entry */
         return reader->has_key && reader->key == KEY_STRING ? end_entry(reader) : MT_OK;
     if (bytes[line->begin] != '"')
         return read_keyword(reader);
@@ -446,7 +449,7 @@ static void append_escaped(const char *bytes, size_t length, struct mt_text *out
     }
 }
 
-/* Columns of the escaped text. */
+/* Counts the columns of the escaped text. */
 static size_t n_columns(const char *bytes, size_t length)
 {
     size_t n = mt_utf8_count(bytes, length);
@@ -455,8 +458,8 @@ static size_t n_columns(const char *bytes, size_t length)
     return n;
 }
 
-/* How much of the text stands on the next line: to a line feed, or as many words as there is room
- * for. */
+/* Returns how much of the text fits into the next line: up to a line feed, or as many words as
+ * there is room for. */
 static size_t next_line(const char *text, size_t length, bool wraps)
 {
     const char *feed = memchr(text, '\n', length);
@@ -501,8 +504,8 @@ static bool has_same_ends(const struct mt_text *text, const char *translation, s
            (text->bytes[text->length - 1] == '\n') == (translation[length - 1] == '\n');
 }
 
-/* What is a piece's own: the place of its accelerator in first, the mark above a bit in n that says
- * whether the message stands on several lines. */
+/* The format keeps in first the place of a piece's accelerator, and in n its mark, above a bit
+ * which tells whether the message has several lines. */
 static bool is_wrapped(const struct mt_document_piece *piece)
 {
     return piece->n & 1;
@@ -513,7 +516,7 @@ static char accelerator_mark(const struct mt_document_piece *piece)
     return (char)(piece->n >> 1);
 }
 
-/* msgfmt refuses what differs in these, and programs crash over it. */
+/* msgfmt refuses translations that differ in these, and programs crash because of them. */
 static bool write_po(const struct mt_document *document, const struct mt_document_piece *piece,
                      const char *translation, size_t length, struct mt_text *out)
 {

@@ -1,13 +1,13 @@
 /*
- * Java's .properties (java.util.Properties): the values of keys are messages. A value that goes on over
- * several lines does so behind its line feeds, if at all.
+ * Java's .properties (java.util.Properties): the values of keys are messages. If a value has
+ * several lines, then it is continued after each of its line feeds.
  *
  *   # comment
  *   menu.open = Open \u201ethis\u201c file\n\
  *               or another one
  *
  * In a value with arguments of MessageFormat ({0}) an apostrophe is written twice, unless the file
- * shows that somebody else formats its messages.
+ * shows that its messages are formatted by something else.
  */
 #include "server/documents/message.h"
 
@@ -17,12 +17,14 @@
 #include <string.h>
 
 struct style {
-    bool escapes;             /* what is no ASCII: files in ISO-8859-1 must, and nobody knows */
-    bool has_pairs, has_lone; /* apostrophes in values with arguments */
+    /* characters outside of ASCII: files in ISO-8859-1 have to, and it is not known whether this is
+     * one */
+    bool escapes;
+    bool has_pairs, has_lone; /* apostrophes in values with arguments are doubled; are single */
 };
 
-/* The range of a piece's indentation behind a line that goes on is [first, first + n >> 1); the lowest
- * bit of n says that it is a MessageFormat. */
+/* The indentation of a piece's continued lines is the range [first, first + n >> 1) of the file.
+ * The lowest bit of n tells that it is a MessageFormat. */
 #define IS_FORMAT 1u
 
 struct reader {
@@ -42,7 +44,8 @@ static bool is_end(char c)
     return c == '\n' || c == '\r' || c == '\0';
 }
 
-/* Behind the line break that the backslash at text[at] hides, and the blanks behind it; else at. */
+/* Returns the position behind a line break that a backslash at text[at] continues, and the blanks
+ * behind it; otherwise `at`. */
 static size_t skip_break(const char *text, size_t at, struct mt_range *indent)
 {
     if (text[at] != '\\' || (text[at + 1] != '\n' && text[at + 1] != '\r'))
@@ -113,7 +116,7 @@ static enum mt_status read_value(struct reader *reader, size_t at, size_t *end)
     return MT_OK;
 }
 
-/* "{0" begins an argument. */
+/* Whether the text has an argument, which begins with "{0". */
 static bool has_argument(const struct mt_text *text)
 {
     for (size_t i = 0; i + 1 < text->length; i++)
@@ -122,7 +125,7 @@ static bool has_argument(const struct mt_text *text)
     return false;
 }
 
-/* Apostrophes beside braces quote these, and say nothing. */
+/* Notes whether apostrophes are doubled. Those beside braces quote these, so they do not count. */
 static void look_at_apostrophes(const struct mt_text *text, struct style *style)
 {
     for (size_t i = 0; i < text->length; i++) {
@@ -176,7 +179,7 @@ static bool doubles(const struct style *style)
     return style->has_pairs || !style->has_lone;
 }
 
-/* The model sees one apostrophe where the file has two. */
+/* Makes one apostrophe of two, because the model sees only one. */
 static void join_apostrophes(struct mt_text *text)
 {
     size_t n = 0;

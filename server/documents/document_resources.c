@@ -1,16 +1,16 @@
 /*
- * Catalogues whose messages are replaced where they stand in XML:
+ * Catalogues in XML, whose messages are replaced in their places:
  *
  *   Android's strings.xml   <resources><string name="hi">Hello <b>%1$s</b></string>
  *                           <plurals name="n"><item quantity="one">One</item>...
  *   .NET's .resx            <root><data name="hi"><value>Hello</value><comment/></data>
  *   Apple's .stringsdict    <dict><key>one</key><string>%d file</string><key>other</key>...
  *
- * A set of plural forms gets those that the target language has and the set lacks: "few" and "many" of
- * Polish are what "other" says, behind the last form.
+ * A set of plural forms gets the forms that the target language has and the set lacks: Polish "few"
+ * and "many" are translations of "other", added behind the last form.
  *
- * What is said not to be translated (translatable="false"), references (@string/hi), resources of other
- * types and names of controls (>>label.Name) stay.
+ * Messages with translatable="false", references (@string/hi), resources of other types and names
+ * of controls (>>label.Name) stay.
  */
 #include "server/documents/plural_forms.h"
 #include "server/documents/xml_elements.h"
@@ -21,11 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A form that the file lacks, written as another one is. */
+/* A form that the file lacks. It is written like an existing one. */
 struct form {
     struct mt_range before,
-        behind;           /* of that one's words, with its element and the blanks before it */
-    struct mt_range name; /* in before: "other" */
+        /* the bytes around that one's words: its element and the blanks before it */
+        behind;
+    struct mt_range name; /* where "other" is in before */
     enum mt_plural_form form;
 };
 
@@ -34,28 +35,28 @@ struct forms {
     size_t n, capacity;
 };
 
-/* The set of forms that is being read. */
+/* The set of plural forms that is being read. */
 struct set {
     bool has[MT_N_PLURAL_FORMS];
-    struct mt_range item; /* the form that is being read, with its element */
-    struct mt_range name; /* of it */
-    bool is_item;         /* it is one */
+    struct mt_range item; /* the current form with its element */
+    struct mt_range name; /* the form's name */
+    bool is_item;         /* there is a current form */
     enum mt_plural_form form;
-    struct form other;     /* how "other" is written, */
-    struct mt_range words; /* and its words; empty: there is none */
-    size_t end;            /* of the last form */
+    struct form other;     /* the element of "other" */
+    struct mt_range words; /* the words of "other"; empty: the set does not have it */
+    size_t end;            /* where the last form ends */
 };
 
 struct reader {
     struct mt_document *document;
     const char *root;        /* the element that the file has to begin with */
-    const char *path[4];     /* names of the open elements, NULL: another one */
-    size_t left;             /* depth of the element with all in which stays; 0: none */
-    size_t message, content; /* depth of the message's element, and where its content begins */
-    struct mt_range key;     /* of a property list: the content of the last <key>, and its depth */
+    const char *path[4];     /* names of the open elements; NULL: an unknown one */
+    size_t left;             /* depth of the element in which nothing is translated; 0: none */
+    size_t message, content; /* depth of the message's element, and position of its content */
+    struct mt_range key;     /* content of the last <key> of a property list, and its depth */
     size_t key_depth, key_begin;
     struct set set;
-    const char *target_lang; /* NULL: not known */
+    const char *target_lang; /* NULL: unknown */
     bool (*is_message)(const struct reader *reader, const struct mt_xml_tag *tag);
     bool (*is_left)(const struct mt_xml_tag *tag);
     bool has_accelerators;
@@ -103,7 +104,7 @@ static bool is_resx_left(const struct mt_xml_tag *tag)
                                (name && strncmp(name, ">>", 2) == 0));
 }
 
-/* A plural form, or the sentence into which they are put. */
+/* Whether the tag is a plural form, or the sentence into which forms are inserted. */
 static bool is_plist_message(const struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const char *const keys[] = {
@@ -125,7 +126,7 @@ static bool is_plist_left(const struct mt_xml_tag *tag)
 
 /* ---- plural forms ---- */
 
-/* Where quotation marks hold the form's name in an item's tag. */
+/* Returns where the form's name is in an item's tag. */
 static struct mt_range find_name(const char *bytes, struct mt_range tag, const char *name)
 {
     size_t n = strlen(name);
@@ -136,7 +137,7 @@ static struct mt_range find_name(const char *bytes, struct mt_range tag, const c
     return (struct mt_range){0};
 }
 
-/* A message begins, which may be a form. */
+/* Begins a message, which may be a form. */
 static void begin_form(struct reader *reader, const struct mt_xml_tag *tag)
 {
     struct set *set = &reader->set;
@@ -159,7 +160,7 @@ static void begin_form(struct reader *reader, const struct mt_xml_tag *tag)
         set->item.begin--;
 }
 
-/* Its end tag. */
+/* Ends a message, which may be a form. */
 static void end_form(struct reader *reader, const struct mt_xml_tag *tag)
 {
     struct set *set = &reader->set;
@@ -183,7 +184,7 @@ static enum mt_status add_form(struct reader *reader, enum mt_plural_form form,
     struct forms *forms = document->own;
     size_t n = document->n;
     enum mt_status status = mt_xml_message_add(document, reader->set.words, err);
-    if (status || document->n == n) /* it has no words */
+    if (status || document->n == n) /* the message has no words */
         return status;
     if (MT_ROOM(&forms->items, &forms->capacity, forms->n + 1, "parts of a file", err))
         return MT_MEMORY;
@@ -197,7 +198,7 @@ static enum mt_status add_form(struct reader *reader, enum mt_plural_form form,
     return MT_OK;
 }
 
-/* Behind the last form those that the target has besides. */
+/* Adds behind the last form those that the target language has and the set lacks. */
 static enum mt_status end_set(struct reader *reader, struct mt_error *err)
 {
     struct set *set = &reader->set;
@@ -230,7 +231,8 @@ static void write_form_begin(const struct mt_document *document,
     mt_text_append(out, document->bytes + form->name.end, form->before.end - form->name.end);
 }
 
-/* Writes a plural form. One whose piece has an empty range is not in the file yet, and is added. */
+/* Writes a plural form. If its piece has an empty range, then the file does not have the form yet,
+ * and it is added. */
 static bool write_form(const struct mt_document *document, const struct mt_document_piece *piece,
                        const char *translation, size_t length, struct mt_text *out)
 {
@@ -282,7 +284,8 @@ static enum mt_status begin_element(void *context, const struct mt_xml_tag *tag,
     return MT_OK;
 }
 
-/* The mark of a label of Windows, with the letter behind it, becomes the piece's. */
+/* Stores the accelerator of a Windows label, which is a mark and the letter behind it, in the
+ * piece. */
 static void take_accelerator(struct mt_document_piece *piece)
 {
     struct mt_xml_accelerator accelerator = {0};
@@ -379,7 +382,7 @@ static bool write_resx(const struct mt_document *document, const struct mt_docum
     return true;
 }
 
-/* A translation that begins with @ or ? would be a reference. */
+/* A translation that begins with @ or ? is escaped, because it would be a reference. */
 static bool write_android(const struct mt_document *document, const struct mt_document_piece *piece,
                           const char *translation, size_t length, struct mt_text *out)
 {

@@ -1,5 +1,5 @@
 /*
- * What the formats of document.h share. Only document*.c use this.
+ * What the formats of document.h share. Only document*.c include this.
  */
 #ifndef MT_SERVER_DOCUMENTS_DOCUMENT_STATE_H
 #define MT_SERVER_DOCUMENTS_DOCUMENT_STATE_H
@@ -10,72 +10,80 @@
 #include "server/text/language.h"
 #include "server/text/splitter.h"
 
-/* Most bytes that an edit writes, with the NUL. */
+/* Most bytes that an edit writes, including the NUL. */
 #define MT_DOCUMENT_EDIT_BYTES 128
 
 struct mt_document_piece {
     struct mt_text text;
-    const char *left; /* why it stays as it is, and its text is empty; NULL: it does not. Borrowed
-                              as long as the document */
-    struct mt_range range;  /* bytes of the file that its translation replaces */
-    size_t first, n;        /* the format's own */
-    size_t line;            /* where it begins */
-    struct mt_text matches; /* as the file has them (write_match) */
-    bool is_recalled;       /* its translation is a translation memory's */
+    /* why the text, which is then empty, is not translated; NULL: it is. Borrowed as long as the
+     * document */
+    const char *left;
+    struct mt_range range;  /* bytes of the file that the translation replaces */
+    size_t first, n;        /* used by the format */
+    size_t line;            /* line where it begins */
+    struct mt_text matches; /* in the file's form (write_match) */
+    bool is_recalled;       /* its translation comes from a translation memory */
 };
 
-/* Makes the format's own of what its pack has put, in a document that has bytes, parts and pieces. What
- * it says is checked: pieces and indices, too. MT_MEMORY; all else breaks flat. */
+/* Restores the format's own data from what its pack wrote, for a document that has bytes, parts and
+ * pieces. The data are checked, including numbers of pieces and indexes. MT_MEMORY; any other fault
+ * marks flat as broken. */
 typedef enum mt_status mt_document_unpack(struct mt_document *document, struct mt_flat *flat,
                                           struct mt_error *err);
 
-/* A document while it is written. Texts may lie within the ranges of others: what is around one of them
- * has the writing handed on for what is inside. */
+/* A document while it is written. Texts may lie within the ranges of others; then the format that
+ * writes the outer text calls mt_document_write_inner for the inner ones. */
 struct mt_document_writing {
     const struct mt_document *document;
     const struct mt_text *translations;
     struct mt_document_report *report;
-    size_t piece;     /* those before it are not to be written */
-    bool is_edited;   /* with the document's edits */
+    size_t piece;     /* pieces before this one are not written */
+    bool is_edited;   /* the document's edits are made */
     bool has_changed; /* a translation was put in */
     const char
-        *refused; /* why the last one was not, by write_around; static. NULL: it lost a code */
+        /* why write_around refused the last translation, static; NULL: the translation lost a
+         * code */
+        *refused;
 };
 
-/* Appends the document's bytes of that range; texts that begin in it are written translated. */
+/* Appends the document's bytes of that range; texts that begin in it are translated. */
 void mt_document_write_inner(struct mt_document_writing *writing, struct mt_range range,
                              struct mt_text *out);
 
 /* One format. */
 struct mt_document_reader {
-    mt_coded_reader *read_text; /* what are words in a text and what is markup */
+    mt_coded_reader *read_text; /* tells words from markup in a text */
     enum mt_status (*read)(struct mt_document *document, const struct mt_document_options *options,
                            struct mt_error *err);
-    /* Appends what takes the place of the piece's range. False: nothing was appended, and the file
-     * keeps what it has. NULL: the translation as it is. */
+    /* Appends what replaces the piece's range. Returns false where nothing was appended and the
+     * file stays as it is. NULL: the translation itself replaces it. */
     bool (*write)(const struct mt_document *document, const struct mt_document_piece *piece,
                   const char *translation, size_t length, struct mt_text *out);
-    /* As write, but a text that is its own translation leaves the file's bytes as they are. */
+    /* Does what write does, but leaves the file's bytes as they are where a text equals its
+     * translation. */
     bool (*write_around)(struct mt_document_writing *writing, const struct mt_document_piece *piece,
                          const char *translation, size_t length, struct mt_text *out);
-    /* Appends a match of a piece as the file has it, for write to put in. NULL: it has none. */
+    /* Appends a match of a piece in the file's form, for write to insert. NULL: the format has
+     * none. */
     void (*write_match)(const struct mt_document *document, const struct mt_document_piece *piece,
                         const struct mt_document_match *match, struct mt_text *out);
-    bool stands_beside; /* with write_around: but for these, which are written beside their texts */
-    /* Changes the whole file that was written of the pieces: those that stand nowhere by themselves are
-     * put in. is_translated: one of them differs from its text. NULL: nothing is to be done. */
+    /* translations stand beside their texts, so that equal ones are written, too */
+    bool stands_beside;
+    /* Changes the whole file after its pieces were written, to insert translations that have no
+     * place of their own. is_translated: at least one differs from its text. NULL: nothing has to
+     * be inserted. */
     void (*join)(const struct mt_document *document, const struct mt_text *translations,
                  bool is_translated, struct mt_text *out);
     void (*finish)(void *own); /* NULL: nothing to free */
-    /* Where the file says in which encoding it is; an empty range: nowhere. NULL: files of this
-     * format say nothing. bytes end in NUL. */
+    /* Returns where the file names its encoding; an empty range: nowhere. NULL: files of this
+     * format do not name it. bytes end in NUL. */
     struct mt_range (*find_charset)(const char *bytes, size_t length);
-    /* A translation stands in the place of a program's message: one that is the message itself leaves
-     * the file's bytes as they are, and one that mt_message_is_kept refuses leaves the message. */
+    /* Translations replace a program's messages. One that equals the message leaves the file's
+     * bytes as they are, and one that mt_message_is_kept refuses is not used. */
     bool replaces_messages;
-    /* A file is a package (package.h), of which read makes the parts that hold words. It may be read
-     * in another process (document_confined.h): what writing needs of the format's own is handed over.
-     * NULL: it is read here. */
+    /* The file is a package (package.h), and read makes its parts that hold words. It may be read
+     * in another process (document_confined.h): then pack hands over the format's own data that
+     * writing needs. NULL: it is read in this process. */
     bool is_package;
     void (*pack)(const void *own, struct mt_text *out);
     mt_document_unpack *unpack;
@@ -93,59 +101,60 @@ extern const struct mt_document_reader mt_document_text_reader, mt_document_html
 /* An entry of a package that holds words. */
 struct mt_document_part {
     size_t entry;
-    char name[80];         /* its beginning, for messages */
-    char reason[200];      /* why it stays as it is; or "" */
-    struct mt_range range; /* of the document's bytes, which are its parts, one behind the other */
+    char name[80];         /* the beginning of its name, for messages */
+    char reason[200];      /* why it is not translated; or "" */
+    struct mt_range range; /* in the document's bytes, which are all parts one behind the other */
 };
 
-/* Kinds of reasons that come from another process. */
+/* Most different reasons that another process may return. */
 #define MT_DOCUMENT_REASONS 8
 
-/* What stands in the place of other bytes in a file into which a translation is put: the name of its
- * language. It lies outside of the texts' ranges, or within one that is copied with them. */
+/* Bytes that are replaced in a file as soon as it has a translation: the name of its language. They
+ * are outside of the texts' ranges, or within one that is copied together with them. */
 struct mt_document_edit {
     struct mt_range range;
     struct mt_range
-        scope; /* something in here has to be translated; empty: something in the file */
+        /* the edit is made if something in this range is translated; empty: anything in the file */
+        scope;
     char text[MT_DOCUMENT_EDIT_BYTES];
 };
 
 struct mt_document {
     const struct mt_document_reader *reader;
-    bool confines; /* packages are read and written in another process */
+    bool confines; /* packages are read and written in a separate process */
     struct mt_encoding encoding;
     char *bytes; /* the file in UTF-8, ending in NUL */
     size_t length;
-    size_t begin; /* behind the byte order mark */
+    size_t begin; /* position behind the byte order mark */
     const char *line_end;
-    struct mt_document_piece *pieces; /* ascending; disjoint, or one within the other */
+    struct mt_document_piece *pieces; /* ascending; disjoint or nested */
     size_t n, capacity;
     struct mt_document_edit *edits; /* ascending and disjoint */
     size_t n_edits, edits_capacity;
     size_t max_n;  /* MT_LIMIT above; 0: no limit */
-    void *own;     /* the format's, for finish */
-    char *package; /* the file, where that is one; else NULL */
+    void *own;     /* the format's own data, which finish frees */
+    char *package; /* the whole file, if it is a package; otherwise NULL */
     size_t package_length;
     struct mt_document_part *parts;
     size_t n_parts;
-    struct mt_text reasons[MT_DOCUMENT_REASONS]; /* that pieces are left for */
+    struct mt_text reasons[MT_DOCUMENT_REASONS]; /* why pieces are not translated */
 };
 
-/* Whether an entry of a package holds words, by the package's own table of contents. */
+/* Whether an entry of a package holds words, which the package's table of contents tells. */
 typedef bool mt_document_is_part(void *context, const char *name);
 
-/* Takes the document's bytes, a package, apart: the entries that hold words are its bytes then, the
- * first one first, others in their order. Errors of package.h; MT_FORMAT: one is no UTF-8. */
+/* Divides a package: its entries with words become the document's bytes, the first entry first, the
+ * others in their order. Errors of package.h; MT_FORMAT: an entry is not UTF-8. */
 MT_MUST_CHECK enum mt_status mt_document_read_parts(struct mt_document *document,
                                                     mt_document_is_part *is_part, void *context,
                                                     struct mt_error *err);
-/* Whether the package has the entry, for a document whose bytes are still the package's. */
+/* Whether the package has the entry, for a document whose bytes are still the whole package. */
 bool mt_document_has_entry(const struct mt_document *document, const char *name);
-/* One entry by its name, in any case. MT_FORMAT: there is none. */
+/* Appends an entry, found by its name in any case. MT_FORMAT: there is none. */
 MT_MUST_CHECK enum mt_status mt_document_read_entry(const struct mt_document *document,
                                                     const char *name, struct mt_text *out,
                                                     struct mt_error *err);
-/* Appends the package with parts[i] in the place of part i; NULL bytes: it stays. */
+/* Appends the package with parts[i] in the place of part i. A part whose bytes are NULL stays. */
 MT_MUST_CHECK enum mt_status mt_document_write_parts(const struct mt_document *document,
                                                      const struct mt_text *parts,
                                                      struct mt_text *out, struct mt_error *err);
@@ -155,43 +164,44 @@ MT_MUST_CHECK enum mt_status mt_document_read(struct mt_document *document,
                                               const struct mt_document_options *options,
                                               struct mt_error *err);
 
-/* Adds a piece whose text is yet empty; *out is valid until the next one is added. MT_LIMIT, MT_MEMORY. */
+/* Adds a piece with an empty text; *out is valid until the next one is added. MT_LIMIT,
+ * MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_document_add(struct mt_document *document, struct mt_range range,
                                              struct mt_document_piece **out, struct mt_error *err);
 
 MT_MUST_CHECK enum mt_status mt_document_add_edit(struct mt_document *document,
                                                   struct mt_range range, const char *text,
                                                   struct mt_error *err);
-/* As mt_document_add_edit, but the edit is made only if something in scope is translated. */
+/* Adds an edit that is made only if something in scope is translated. */
 MT_MUST_CHECK enum mt_status mt_document_add_edit_within(struct mt_document *document,
                                                          struct mt_range range,
                                                          struct mt_range scope, const char *text,
                                                          struct mt_error *err);
 
-/* Puts a text in the place of bytes of the file. Pieces must not stand behind them yet. */
+/* Replaces bytes of the file by a text. There must be no pieces behind them yet. */
 MT_MUST_CHECK enum mt_status mt_document_splice(struct mt_document *document, struct mt_range range,
                                                 const char *text, struct mt_error *err);
 
-/* Lines of a file, which end with CR LF, LF, CR, or CR CR LF, which is CR LF written as text by a
- * program that had it already. Begin with {.next = document->begin}. */
+/* Lines of a file, which end with CR LF, LF, CR, or CR CR LF, which results from writing CR LF in
+ * text mode. Begin with {.next = document->begin}. */
 struct mt_document_line {
-    size_t begin, end; /* without the line end */
-    size_t next;       /* where the next one begins */
-    size_t number;     /* from 1 */
+    size_t begin, end; /* position of the line end */
+    size_t next;       /* where the next line begins */
+    size_t number;     /* counted from 1 */
 };
 
-/* False at the end of the file. */
+/* Moves to the next line, and returns false at the end of the file. */
 bool mt_document_next_line(const struct mt_document *document, struct mt_document_line *line);
 
-/* Whether a line holds nothing but blanks. */
+/* Whether a line has only blanks. */
 bool mt_document_is_blank(const struct mt_document *document, size_t begin, size_t end);
 
-/* MT_FORMAT: "line N: \"what stands there\" message". */
+/* Returns MT_FORMAT with the message "line N: \"the line's beginning\" message". */
 enum mt_status mt_document_fail(const struct mt_document *document,
                                 const struct mt_document_line *line, struct mt_error *err,
                                 const char *message);
 
-/* Appends bytes of the document as they are. */
+/* Appends bytes of the document. */
 static inline void mt_document_append(const struct mt_document *document, struct mt_range range,
                                       struct mt_text *out)
 {

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A piece's n: its value has line feeds as they are. */
+/* The n of a piece whose value has unescaped line feeds. */
 #define HAS_LINES 1u
 
 struct reader {
@@ -49,7 +49,7 @@ static enum mt_status skip_blanks(struct reader *reader)
     }
 }
 
-/* The escape at bytes[at] == '\\': its bytes, 0: none. */
+/* Reads the escape at bytes[at] == '\\' and returns its length; 0: there is none. */
 static size_t unescape(const char *bytes, size_t at, struct mt_text *out)
 {
     static const char letters[] = "ntrabfv", meanings[] = "\n\t\r\a\b\f\v";
@@ -67,16 +67,16 @@ static size_t unescape(const char *bytes, size_t at, struct mt_text *out)
         value = value * 8 + (uint32_t)(bytes[at + 1 + n++] - '0');
     if (n > 0 && value < 0x80)
         mt_text_append_char(out, value);
-    if (n > 0) /* of NeXTSTEP's encoding, which nobody has any more */
+    if (n > 0) /* octal escapes use NeXTSTEP's encoding, which is obsolete */
         return value < 0x80 ? n + 1 : 0;
     if (letter)
         mt_text_append(out, &meanings[letter - letters], 1);
-    else /* of other characters themselves */
+    else /* any other character stands for itself */
         mt_text_append(out, &bytes[at + 1], c != '\0');
     return c ? 2 : 0;
 }
 
-/* What is between quotation marks of either kind, or a word. */
+/* Reads a string between quotation marks of either kind, or a word without them. */
 static enum mt_status read_string(struct reader *reader, struct mt_range *out, bool *is_quoted)
 {
     static const char word_signs[] = "_-.$/:";
@@ -123,7 +123,7 @@ static enum mt_status add_value(struct reader *reader, struct mt_range range)
     return status;
 }
 
-/* key = value; */
+/* Reads key = value; */
 static enum mt_status read_entry(struct reader *reader)
 {
     struct mt_range range;
@@ -133,7 +133,7 @@ static enum mt_status read_entry(struct reader *reader)
     reader->text.length = 0;
     if (!status)
         status = skip_blanks(reader);
-    if (status || reader->bytes[reader->at] == ';') { /* the key alone: it is its value */
+    if (status || reader->bytes[reader->at] == ';') { /* a key alone is its own value */
         reader->at += !status;
         return status;
     }

@@ -1,6 +1,7 @@
 /*
- * Plain text. Lines are lines, but for paragraphs that somebody's editor has wrapped: there a line
- * break is no more than a blank, so the paragraph is one text, and wrapped again to its width.
+ * Plain text. Each line is separate, except in paragraphs that an editor has wrapped. There a line
+ * break is only a blank, so that the paragraph is one text, which is wrapped again to the same
+ * width.
  */
 #include "base/size.h"
 #include "base/vector.h"
@@ -11,17 +12,18 @@
 
 #include <unicode/uchar.h>
 
-/* Nobody wraps narrower; shorter lines are verses, addresses, lists. */
+/* Least width of wrapped text. Shorter lines are verses, addresses or lists. */
 #define MIN_WIDTH 40
 
-/* Lines that are translated for themselves make texts of about so many bytes, which have fewer
- * sentences than a text may have, so that a file may have any number of them. */
+/* Lines that are translated separately are collected in texts of about this size, which have fewer
+ * sentences than a text may have, so that a file may have any number of lines. */
 #define PIECE_BYTES ((size_t)8 << 10)
 
 /* How one paragraph is wrapped. */
 struct wrapping {
-    size_t width;                         /* characters of its longest line */
-    struct mt_range first_indent, indent; /* bytes of the file: of its first line, of the others */
+    size_t width; /* characters of its longest line */
+    /* bytes of the file: the indentation of the first line, and of the others */
+    struct mt_range first_indent, indent;
 };
 
 struct wrappings {
@@ -29,13 +31,13 @@ struct wrappings {
     size_t n, capacity;
 };
 
-/* The lines [begin, end) of a paragraph, and what is known of them so far. */
+/* The lines [begin, end) of a paragraph, and the facts about them so far. */
 struct paragraph {
-    struct mt_range range; /* without the last line's end */
+    struct mt_range range; /* does not include the last line's end */
     struct wrapping wrapping;
     size_t n_lines;
-    bool has_inner_break; /* a line goes on in the next one for certain */
-    bool is_even;         /* all lines but the first have one indent */
+    bool has_inner_break; /* it is certain that a line continues in the next one */
+    bool is_even;         /* all lines but the first have the same indentation */
 };
 
 /* ---- recognising ---- */
@@ -45,7 +47,7 @@ static size_t n_chars(const struct mt_document *document, size_t begin, size_t e
     return mt_utf8_count(document->bytes + begin, end - begin);
 }
 
-/* Where the words of a line begin. */
+/* Returns where the words of a line begin. */
 static size_t skip_indent(const struct mt_document *document, const struct mt_document_line *line)
 {
     size_t at = line->begin;
@@ -94,7 +96,7 @@ static void add_line(const struct mt_document *document, const struct mt_documen
     paragraph->n_lines++;
 }
 
-/* "\r" is not, where lines end with "\r\n". */
+/* Whether the line ends as most do: "\r" alone does not, where others end with "\r\n". */
 static bool has_usual_end(const struct mt_document *document, const struct mt_document_line *line)
 {
     size_t n = strlen(document->line_end);
@@ -102,8 +104,9 @@ static bool has_usual_end(const struct mt_document *document, const struct mt_do
            memcmp(document->bytes + line->end, document->line_end, n) == 0;
 }
 
-/* Whether every line is full: the next one's first word would not have had room. Blanks at the ends
- * of lines or twice between words, and line ends that change, are somebody's intention. */
+/* Whether every line is full, so that the next one's first word would not have fitted. Blanks at
+ * the ends of lines, two blanks between words, and changing line ends show that the line breaks are
+ * intended. */
 static bool is_full(const struct mt_document *document, const struct paragraph *paragraph)
 {
     const char *bytes = document->bytes;
@@ -142,15 +145,16 @@ static bool has_words(const struct mt_document *document, struct mt_range range)
     return false;
 }
 
-/* "12." or "3)" at text[at], or 0. */
+/* Returns the length of "12." or "3)" at text[at], or 0. */
 static size_t match_number(const char *text, size_t at)
 {
     size_t n = strspn(text + at, "0123456789");
     return n > 0 && (text[at + n] == '.' || text[at + n] == ')') ? n + 1 : 0;
 }
 
-/* Behind a bullet, a number, or marks of headings and quotations at the beginning of a line; where
- * the line begins if there is none. A model would drop or translate them. */
+/* Returns the position behind a bullet, a number, or the marks of headings and quotations at the
+ * beginning of a line; the line's beginning where there are none. A model would drop or translate
+ * them. */
 static size_t skip_marker(const struct mt_document *document, const struct mt_document_line *line)
 {
     static const char bullet[] = "\xE2\x80\xA2";
@@ -179,8 +183,8 @@ static enum mt_status add_range(struct mt_document *document, struct mt_range ra
     return status;
 }
 
-/* Lines as they are, from *from on; *from becomes to. Texts end before what is behind a marker, and
- * where they are long. */
+/* Adds the lines [*from, to) without wrapping, and sets *from to `to`. A text ends where the next
+ * line has a marker, and where it gets long. */
 static enum mt_status add_lines(struct mt_document *document, size_t *from, size_t to,
                                 struct mt_error *err)
 {
@@ -220,8 +224,8 @@ static enum mt_status add_wrapped(struct mt_document *document, const struct par
     return MT_OK;
 }
 
-/* A paragraph has ended. Where it was wrapped, the lines before it and
- * it are texts of their own. */
+/* Ends a paragraph. If it was wrapped, then the lines before it and the paragraph become separate
+ * texts. */
 static enum mt_status end_paragraph(struct mt_document *document, const struct paragraph *paragraph,
                                     size_t *from, struct mt_error *err)
 {
@@ -274,7 +278,7 @@ static size_t append_range(const struct mt_document *document, struct mt_range r
     return n_chars(document, range.begin, range.end);
 }
 
-/* Breaks the translation into lines as the paragraph was broken, with its indents and its width. */
+/* Breaks the translation into lines, with the paragraph's indentation and width. */
 static bool write_text(const struct mt_document *document, const struct mt_document_piece *piece,
                        const char *translation, size_t length, struct mt_text *out)
 {

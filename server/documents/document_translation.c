@@ -9,18 +9,19 @@
 
 struct mt_document_translation {
     const struct mt_document *document;
-    size_t n;                     /* texts */
-    struct mt_text *inputs;       /* the texts as the last model left them; NULL: the document's */
+    size_t n; /* number of texts */
+    /* the texts as the previous model left them; NULL: those of the document */
+    struct mt_text *inputs;
     struct mt_passage **passages; /* one for each text */
 
-    /* What belongs to the step that is being taken. */
+    /* The rest belongs to the current step. */
     struct mt_alignment_trace marks;
     const struct mt_model *model;
     struct mt_translation_options plain, traced;
     struct mt_passage_options options;
     struct mt_coded_options reading;
-    size_t n_made, n_rendered, n_forgotten; /* passages, from the first on */
-    struct mt_text *outputs;                /* what has become of them; NULL: none is rendered */
+    size_t n_made, n_rendered, n_forgotten; /* numbers of passages, from the first on */
+    struct mt_text *outputs;                /* the translations; NULL: none is rendered */
 };
 
 enum mt_status mt_document_count_chars(const struct mt_document *document,
@@ -49,7 +50,8 @@ void mt_document_translation_begin_step(struct mt_document_translation *t,
     t->model = step->model->model;
     t->plain = *step->options;
     if (is_html && t->plain.split == MT_SPLIT_OFF)
-        t->plain.split = MT_SPLIT_NEWLINES; /* line feeds are its line breaks */
+        /* a document's text has its line breaks as line feeds */
+        t->plain.split = MT_SPLIT_NEWLINES;
     t->traced = t->plain;
     t->options = (struct mt_passage_options){
         .plain = &t->plain,
@@ -146,7 +148,7 @@ enum mt_status mt_document_translation_end_step(struct mt_document_translation *
                                                 struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    drop_passages(t); /* they borrow the former inputs */
+    drop_passages(t); /* they borrow the previous inputs */
     drop_texts(t->inputs, t->n);
     t->inputs = t->outputs;
     t->outputs = NULL;

@@ -1,5 +1,5 @@
 /*
- * Translators' files, in which a translation stands beside its source:
+ * Files of translators, in which a translation stands beside its source:
  *
  *   XLIFF 1.2       <trans-unit id="1"><source>Hello</source>          -> a <target> behind it
  *   XLIFF 2.0-2.2   <segment><source>Hello</source></segment>          -> a <target> behind it
@@ -7,9 +7,9 @@
  *   Qt's .ts        <message><source>Hi</source><translation type="unfinished"/>  -> its content
  *
  * Units that have a translation, are locked (translate="no", approved, final) or belong to others
- * (alt-trans, matches) stay. What is new says that a machine made it, or a translation memory, where
- * the format can. What a memory has that is similar stands beside it (XLIFF 1.2, 2.5.1 alt-trans; XLIFF
- * 2.0, 5.1 translation candidates):
+ * (alt-trans, matches) stay. A new translation is marked as made by a machine, or by a translation
+ * memory, where the format allows that. Similar texts of a translation memory are put beside it
+ * (XLIFF 1.2, 2.5.1 alt-trans; XLIFF 2.0, 5.1 translation candidates):
  *
  *   XLIFF 1.2       <alt-trans match-quality="84%"><source>...</source><target>...</target></alt-trans>
  *   XLIFF 2.0-2.2   <mtc:matches> of <mtc:match ref="#s1" similarity="84"> at the unit's begin
@@ -27,19 +27,22 @@
 #include <string.h>
 #include <strings.h>
 
-/* Forms of a message with numbers: more than any language has. */
+/* Most forms of a message with numbers, which is more than any language has. */
 #define MAX_FORMS 16
 
-/* What is written for one translation. */
+/* What is written for one translation, and where. */
 struct slot {
-    struct mt_range unit;        /* the tag of XLIFF 2's unit */
-    struct mt_range head;        /* from where the unit's matches go to its first segment that is
-                                    filled in; empty: they go elsewhere */
-    bool has_matches;            /* the unit: they are added to those */
-    struct mt_range outer;       /* the tag of XLIFF 2's segment; empty: none */
-    struct mt_range between;     /* behind it, before what is filled in */
-    struct mt_range indent;      /* of a new element's line; empty: it stands in the same line */
-    struct mt_range tag;         /* of the element that is filled; empty: a new one */
+    struct mt_range unit; /* the tag of the unit, in XLIFF 2 */
+    /* from where the unit's matches are inserted to its first segment with a translation; empty: no
+     * matches are inserted here */
+    struct mt_range head;
+    bool has_matches;        /* the unit has matches, to which others are added */
+    struct mt_range outer;   /* the tag of the segment, in XLIFF 2; empty: none */
+    struct mt_range between; /* from behind that tag to the inserted translation */
+    /* indentation of a new element's line; empty: it has no line of its own */
+    struct mt_range indent;
+    /* tag of the element that gets the translation; empty: it is a new element */
+    struct mt_range tag;
     struct mt_range lead, trail; /* blanks around the source's text */
     struct mt_xml_accelerator accelerator;
 };
@@ -47,33 +50,33 @@ struct slot {
 struct units {
     struct slot *slots;
     size_t n, capacity;
-    const char *const *dropped, *const *outer_dropped; /* attributes that are written anew */
+    const char *const *dropped, *const *outer_dropped; /* attributes that are replaced */
     const char *added, *outer_added;
-    const char *added_recalled; /* as added, to what a translation memory has */
-    struct mt_text open, close; /* of a new element, without the first tag's end */
+    const char *added_recalled; /* like added, for texts from a translation memory */
+    struct mt_text open, close; /* tags of a new element; the first one is incomplete */
 };
 
-/* An element that was read: its tag, and its content. */
+/* An element that was read. */
 struct element {
     struct mt_range tag, content;
-    size_t end; /* behind it; 0: there is none */
+    size_t end; /* position behind it; 0: there is none */
 };
 
 struct unit {
-    size_t depth; /* of its element; 0: none is open */
+    size_t depth; /* depth of its element; 0: none is open */
     struct element self, source, segmented, target, forms[MAX_FORMS];
     size_t n_forms;
     bool is_locked, wants;
-    bool has_language; /* TMX: of the target */
-    bool is_source;    /* TMX: the tuv that is open */
-    size_t behind;     /* TMX: the last tuv */
+    bool has_language; /* TMX: has the target language */
+    bool is_source;    /* TMX: the open tuv is in the source language */
+    size_t behind;     /* TMX: position behind the last tuv */
 };
 
-/* XLIFF 2's unit, which holds segments. */
+/* A unit of XLIFF 2, which holds segments. */
 struct whole {
-    size_t depth; /* of its element; 0: none is open */
+    size_t depth; /* depth of its element; 0: none is open */
     struct mt_range tag;
-    size_t matches_at; /* where matches go */
+    size_t matches_at; /* where matches are inserted */
     bool has_matches, has_slots;
 };
 
@@ -83,7 +86,7 @@ struct reader {
     struct units *units;
     struct unit unit;
     struct whole whole;
-    size_t left;          /* depth of the element with all in which stays; 0: none */
+    size_t left;          /* depth of the element in which nothing is translated; 0: none */
     char source_lang[40]; /* TMX */
     bool is_second;       /* XLIFF 2 */
     struct mt_error *err;
@@ -106,7 +109,7 @@ static bool is_same_language(const char *a, const char *b)
     return n == n_primary(b) && strncasecmp(a, b, n) == 0;
 }
 
-/* The file says which language it is for, or will. */
+/* Checks the target language that the file names, or adds it. */
 static enum mt_status check_target(struct reader *reader, const struct mt_xml_tag *tag,
                                    const char *name)
 {
@@ -139,7 +142,7 @@ static bool is_blank(const struct reader *reader, const struct element *element)
            mt_document_is_blank(reader->document, element->content.begin, element->content.end);
 }
 
-/* Nothing but blanks and tags, as the segments of a target that nobody has filled. */
+/* Whether the element has only blanks and tags, like the segments of an empty target. */
 static bool has_no_text(const struct reader *reader, const struct element *element)
 {
     const char *bytes = reader->document->bytes;
@@ -152,7 +155,7 @@ static bool has_no_text(const struct reader *reader, const struct element *eleme
         else if (is_tag && (bytes[i] == '"' || bytes[i] == '\''))
             quote = bytes[i];
         else if (begins && (bytes[i + 1] == '!' || bytes[i + 1] == '?'))
-            return false; /* a comment, or CDATA */
+            return false; /* it has a comment, or CDATA */
         else if (begins || (is_tag && bytes[i] == '>'))
             is_tag = begins;
         else if (!is_tag && !strchr(" \t\r\n", bytes[i]))
@@ -161,7 +164,7 @@ static bool has_no_text(const struct reader *reader, const struct element *eleme
     return true;
 }
 
-/* The blanks before an element that begins a line. */
+/* Returns the blanks before an element that begins a line. */
 static struct mt_range indent_of(const struct mt_document *document, size_t begin)
 {
     const char *bytes = document->bytes;
@@ -209,8 +212,8 @@ static bool is_among(const char *value, const char *const *names)
     return false;
 }
 
-/* A segment's tag is written anew with its translation. The first segment of a unit that is translated
- * also has the bytes before it, from where the unit's matches are put in. */
+/* Adds a segment, whose tag is replaced together with its translation. The first translated segment
+ * of a unit also includes the bytes before it, from where the unit's matches are inserted. */
 static enum mt_status add_segment(struct reader *reader, const struct element *source,
                                   struct mt_range range, struct slot *slot)
 {
@@ -244,7 +247,7 @@ static enum mt_status end_xliff_unit(struct reader *reader)
         return MT_OK;
     size_t begin = unit->target.end ? unit->target.tag.begin : source->end;
     size_t end = unit->target.end ? unit->target.end : begin;
-    if (begin < source->end) /* a target that stands before its source */
+    if (begin < source->end) /* the target stands before its source */
         return MT_OK;
     if (reader->is_second)
         return add_segment(reader, source, (struct mt_range){begin, end}, &slot);
@@ -323,7 +326,7 @@ static enum mt_status begin_xliff(void *context, const struct mt_xml_tag *tag, s
     return MT_OK;
 }
 
-/* Where an element ends: its content is empty in <a/>. */
+/* Notes where an element ends. The content of <a/> is empty. */
 static void end_child(struct element *element, const struct mt_xml_tag *tag)
 {
     element->content =
@@ -542,8 +545,8 @@ static enum mt_status read_ts(struct mt_document *document,
 
 /* ---- writing ---- */
 
-/* A tag without some of its attributes, and with others; that of an empty element becomes one that
- * begins it. */
+/* Appends a tag without some of its attributes, and with others. The tag of an empty element
+ * becomes a start tag. */
 static void append_tag(const struct mt_document *document, struct mt_range tag,
                        const char *const *dropped, const char *added, struct mt_text *out)
 {
@@ -593,7 +596,7 @@ static bool is_of_unit(const struct mt_document *document, const struct mt_docum
     return units->slots[piece->first].unit.begin == slot->unit.begin;
 }
 
-/* The matches of all segments of a unit, before the first one. */
+/* Appends the matches of all segments of a unit, before the first segment. */
 static void append_head(const struct mt_document *document, const struct mt_document_piece *piece,
                         struct mt_text *out)
 {
@@ -614,7 +617,7 @@ static void append_head(const struct mt_document *document, const struct mt_docu
     mt_document_append(document, slot->head, out);
 }
 
-/* What a match of XLIFF 2 is about: the segment, or, where that has no name, its unit. */
+/* Appends what a match of XLIFF 2 refers to: the segment or, where that has no name, its unit. */
 static void append_reference(const struct mt_document *document, const struct slot *slot,
                              struct mt_text *out)
 {

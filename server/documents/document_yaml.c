@@ -1,7 +1,7 @@
 /*
- * Catalogues in YAML (Rails, Symfony, Hugo, ...): scalars are messages, keys are not. libyaml says where
- * each begins and ends, in characters. A translation is written in its scalar's own style, or between
- * double quotation marks where that style cannot hold it:
+ * Catalogues in YAML (Rails, Symfony, Hugo, ...): scalars are messages, keys are not. libyaml tells
+ * where each begins and ends, in characters. A translation is written in its scalar's style, or in
+ * double quotation marks where that style cannot represent it:
  *
  *   en:                          stays: a key
  *     title: Open file           plain      -> Datei öffnen       or "Datei: öffnen"
@@ -14,8 +14,8 @@
  *       A long line that was
  *       wrapped.
  *
- * Numbers, booleans, dates, symbols (:day), aliases and what has a tag of its own stay, and so does the
- * "id" of a sequence's items, as go-i18n has them.
+ * Numbers, booleans, dates, symbols (:day), aliases and nodes with explicit tags stay, and so does
+ * the "id" of a sequence's items, as go-i18n has them.
  */
 #include "base/ascii.h"
 #include "base/size.h"
@@ -27,28 +27,28 @@
 
 #include <yaml.h>
 
-/* Nested deeper than any catalogue. */
+/* Deepest nesting, which no catalogue reaches. */
 #define MAX_DEPTH 64
-/* Folded lines are not wrapped narrower. */
+/* Least width for wrapping folded lines. */
 #define MIN_WIDTH 40
 
-/* A piece's n: its style in the lowest bits, and what is known of it. */
+/* The n of a piece: its style in the lowest bits, and flags. */
 #define STYLE 7u
 #define IS_FLOW 8u
-/* A piece's first, of block scalars: columns of indentation in the lowest bits, and above them the width
- * of its longest line, or 0: it has but one. */
+/* The first of a piece, for block scalars: columns of indentation in the lowest bits, and above
+ * them the width of its longest line, or 0 if it has only one. */
 #define INDENT_BITS 16
 
 struct style {
-    bool escapes; /* what is no ASCII, between double quotation marks */
+    bool escapes; /* characters outside of ASCII, in double quotation marks */
 };
 
 struct level {
     bool is_mapping, is_flow;
-    bool has_key; /* a value is next */
-    bool is_left; /* it is a key itself, or lies within one */
-    bool is_item; /* of a sequence */
-    bool is_id;   /* the key was "id": its value is next */
+    bool has_key; /* the next node is a value */
+    bool is_left; /* it is a key, or within a key */
+    bool is_item; /* an item of a sequence */
+    bool is_id;   /* the key is "id", and its value comes next */
 };
 
 struct reader {
@@ -56,7 +56,7 @@ struct reader {
     yaml_parser_t parser;
     struct level levels[MAX_DEPTH + 1];
     size_t depth;
-    size_t n_chars, at; /* of the characters read so far, and their bytes */
+    size_t n_chars, at; /* characters read so far, and their bytes */
     struct mt_text text;
     struct mt_error *err;
 };
@@ -77,7 +77,7 @@ static enum mt_status fail_parser(struct reader *reader)
                    parser->context ? ", " : "", problem);
 }
 
-/* The byte where a character is; marks come in ascending order. */
+/* Returns the byte position of a mark. Marks have to come in ascending order. */
 static size_t byte_of(struct reader *reader, yaml_mark_t mark)
 {
     const struct mt_document *document = reader->document;
@@ -88,7 +88,7 @@ static size_t byte_of(struct reader *reader, yaml_mark_t mark)
     return reader->at;
 }
 
-/* What a plain scalar is that is no string (YAML 1.1, 10.3, and Ruby's symbols). */
+/* Whether a plain scalar is not a string (YAML 1.1, 10.3, and Ruby's symbols). */
 static bool is_other_type(const char *value, size_t length)
 {
     static const char *const words[] = {"null", "true",  "false", "yes", "no",   "on",
@@ -113,7 +113,7 @@ static bool is_string(const yaml_event_t *event)
            !is_other_type((const char *)event->data.scalar.value, event->data.scalar.length);
 }
 
-/* Behind a scalar's anchor and tag, or end. */
+/* Returns the position behind a scalar's anchor and tag, at most `end`. */
 static size_t skip_properties(const char *bytes, size_t at, size_t end)
 {
     while (at < end && (bytes[at] == '&' || bytes[at] == '!')) {
@@ -130,8 +130,8 @@ static size_t trim_end(const char *bytes, size_t begin, size_t end)
     return end;
 }
 
-/* Whether a plain scalar has an empty line with a tab behind it, which none between quotation marks may
- * have. */
+/* Whether a plain scalar has an empty line followed by a tab, which is not allowed in quotation
+ * marks. */
 static bool has_tab_behind(const char *bytes, size_t end)
 {
     size_t n = strspn(bytes + end, " \t\r\n");
@@ -139,7 +139,7 @@ static bool has_tab_behind(const char *bytes, size_t end)
     return tab && strcspn(bytes + end, "\r\n") < (size_t)(tab - bytes) - end;
 }
 
-/* Where the lines of a block scalar begin: behind its header. */
+/* Returns where the lines of a block scalar begin. */
 static size_t skip_header(const struct mt_document *document, size_t at)
 {
     struct mt_document_line line = {.next = at};
@@ -147,7 +147,8 @@ static size_t skip_header(const struct mt_document *document, size_t at)
     return line.next;
 }
 
-/* Measures a block scalar whose text is in reader->text; false: it has no indentation. */
+/* Measures a block scalar whose text is in reader->text. Returns false where it has no
+ * indentation. */
 static bool measure(const struct reader *reader, struct mt_range range, size_t *out)
 {
     const struct mt_document *document = reader->document;
@@ -204,7 +205,7 @@ static enum mt_status add_scalar(struct reader *reader, const yaml_event_t *even
     return status;
 }
 
-/* A node begins: whether it is left, because it is a key or within one. */
+/* Begins a node, and returns whether it is not translated, because it is a key or within one. */
 static bool take_node(struct level *level)
 {
     bool is_left = level->is_left || (level->is_mapping && !level->has_key);
@@ -290,7 +291,7 @@ static enum mt_status read_yaml(struct mt_document *document,
 
 /* ---- writing ---- */
 
-/* Characters that stand nowhere but between double quotation marks, and there as escapes. */
+/* Whether the character is only allowed in double quotation marks, as an escape. */
 static bool needs_escape(uint32_t c)
 {
     return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7F && c <= 0x9F) || c == 0x2028 ||
@@ -336,7 +337,7 @@ static void write_single(const char *text, size_t length, struct mt_text *out)
     mt_text_append(out, "'", 1);
 }
 
-/* Whether a line can stand for itself. */
+/* Whether a line can be a plain scalar. */
 static bool is_plain(const char *text, size_t length, bool is_flow)
 {
     if (!text || length == 0 || strchr(" \t-?:,[]{}#&*!|>'\"%@`", text[0]) ||
@@ -348,7 +349,7 @@ static bool is_plain(const char *text, size_t length, bool is_flow)
     return !is_flow || text[strcspn(text, ",[]{}:?")] == '\0';
 }
 
-/* As many lines as the text has, each behind the indentation. */
+/* Writes the text's lines, each with the indentation. */
 static void write_literal(const struct mt_document *document, const char *text, size_t length,
                           size_t indent, struct mt_text *out)
 {
@@ -365,7 +366,7 @@ static void write_literal(const struct mt_document *document, const char *text, 
     }
 }
 
-/* A line break for a blank where the width is reached, and one more than the text has for its own. */
+/* Writes the text wrapped to the width. Its own line breaks become two. */
 static void write_folded(const struct mt_document *document, const char *text, size_t length,
                          size_t first, struct mt_text *out)
 {
@@ -396,7 +397,8 @@ static void write_folded(const struct mt_document *document, const char *text, s
     }
 }
 
-/* Whether a line behind the first one begins with a blank: folding leaves it and those around it. */
+/* Whether a line after the first begins with a blank: folding does not join it and those around
+ * it. */
 static bool has_indented_line(const char *text)
 {
     return strchr(" \t", text[0]) || strstr(text, "\n ") || strstr(text, "\n\t");
@@ -415,7 +417,7 @@ static bool write_block(const struct mt_document *document, const struct mt_docu
         return false;
     struct mt_text trimmed = {0};
     size_t blanks = 0;
-    if (!has_indicator || !is_literal) /* it would be taken for indentation */
+    if (!has_indicator || !is_literal) /* the blank would be taken for indentation */
         blanks = strspn(text, " \t\n");
     mt_text_append(&trimmed, text, length);
     trimmed.length = trim_end(trimmed.bytes ? trimmed.bytes : "", 0, trimmed.length);

@@ -9,9 +9,10 @@
 #include <uchardet.h>
 #include <unicode/ucnv.h>
 
-/* What uchardet is shown: enough for it, and little beside what a translation takes. */
+/* Most bytes that uchardet gets: enough to detect an encoding, in little time compared to a
+ * translation. */
 #define DETECT_BYTES ((size_t)64 << 10)
-/* So much of it may be ASCII before the first byte that is not. */
+/* Of these, most bytes before the first one that is not ASCII. */
 #define DETECT_BEFORE ((size_t)4 << 10)
 #define STEP_BYTES 16384
 
@@ -19,14 +20,15 @@ static const char utf8[] = "UTF-8", western[] = "windows-1252";
 
 /* ---- names ---- */
 
-/* Files that say the narrow one have characters of the wide one: 0x80 to 0x9F, which nobody uses as
- * the control characters that they are. Who says nothing comes from Windows. */
+/* Files that declare the narrow encoding often have characters of the wide one at 0x80 to 0x9F,
+ * where the narrow one has control characters that nobody uses. Files without a declaration usually
+ * come from Windows. */
 static const struct {
     const char *narrow, *wide;
     bool is_wide_if_detected;
 } supersets[] = {
     {"ISO-8859-1", "windows-1252", true},  {"ISO-8859-9", "windows-1254", true},
-    {"ISO-8859-7", "windows-1253", false}, /* which writes U+0386 otherwise */
+    {"ISO-8859-7", "windows-1253", false}, /* the wide one has another code for U+0386 */
     {"ISO-8859-11", "windows-874", true},  {"TIS-620", "windows-874", true},
 };
 
@@ -38,7 +40,7 @@ static bool has_high_controls(const char *bytes, size_t length)
     return false;
 }
 
-/* What a text file may be in: ASCII is ASCII there, and no character is written by switching. */
+/* Whether text files may have the encoding: ASCII is the same in it, and it has no shift states. */
 static bool is_fit(UConverter *converter)
 {
     static const char probe[] = "Az09<>&\"=\r\n";
@@ -80,7 +82,7 @@ static bool is_wide_unicode(const char *name)
     return strncasecmp(name, "UTF-16", 6) == 0 || strncasecmp(name, "UTF-32", 6) == 0;
 }
 
-/* The usual name of an encoding. False: there is none that a text could be in. */
+/* Finds the usual name of an encoding. Returns false for those that a text file cannot have. */
 static bool find_name(const char *name, size_t length, char out[MT_ENCODING_BYTES])
 {
     char asked[MT_ENCODING_BYTES];
@@ -129,7 +131,7 @@ static void set(const struct mt_encoding_question *question, const char *name, b
     strcpy(out->name, name);
 }
 
-/* ---- finding out ---- */
+/* ---- detecting ---- */
 
 static size_t line_of(const char *bytes, size_t position)
 {
@@ -161,7 +163,7 @@ static bool find_mark(const struct mt_encoding_question *question, struct mt_enc
     return false;
 }
 
-/* In UTF-16 every second byte of what is ASCII or Latin is zero, and none of the others. */
+/* In UTF-16 every second byte of ASCII and Latin letters is zero, and none of the others. */
 static const char *find_zeros(const char *bytes, size_t length)
 {
     size_t n = mt_size_min(length, DETECT_BYTES), zeros[2] = {0};
@@ -188,7 +190,7 @@ static bool detect(const char *bytes, size_t length, size_t first_bad, char out[
     return is_found;
 }
 
-/* Whether each byte above ASCII that the text has is the same letter in two encodings. */
+/* Whether each byte above ASCII in the text is the same letter in both encodings. */
 static bool reads_the_same(const struct mt_encoding_question *question, const char *a,
                            const char *b)
 {
@@ -216,7 +218,7 @@ static bool reads_the_same(const struct mt_encoding_question *question, const ch
     return is_same;
 }
 
-/* reason: why nothing else is tried. */
+/* reason tells why no other encoding is tried. */
 static enum mt_status check_utf8(const struct mt_encoding_question *question, const char *reason,
                                  struct mt_error *err)
 {
@@ -234,7 +236,7 @@ static enum mt_status check_utf8(const struct mt_encoding_question *question, co
     return MT_OK;
 }
 
-/* Nobody has said, or nobody who can be right. */
+/* Detects an encoding that is neither asked for nor declared correctly. */
 static enum mt_status look(const struct mt_encoding_question *question, struct mt_encoding *out,
                            struct mt_error *err)
 {
@@ -248,7 +250,8 @@ static enum mt_status look(const struct mt_encoding_question *question, struct m
         return MT_OK;
     }
     if (n_valid < question->length && detect(question->bytes, question->length, n_valid, name)) {
-        /* A letter or two are in many: the most common one has the letters that a translation needs. */
+        /* One or two letters are the same in many encodings. The most common one has the letters
+         * that a translation needs. */
         if (reads_the_same(question, name, western))
             strcpy(name, western);
         set(question, name, true, out);
@@ -280,8 +283,8 @@ enum mt_status mt_encoding_find(const struct mt_encoding_question *question,
         set(question, name, false, out);
         return out->is_utf8 ? check_utf8(question, "although encoding says so", err) : MT_OK;
     }
-    /* Whoever could read the declaration knows that it is no UTF-16; ASCII says no more than that
-     * there was nothing else when it was written. */
+    /* The declaration could be read as ASCII, so UTF-16 is wrong. A declaration of ASCII only tells
+     * that there were no other characters when it was written. */
     bool is_said = find_name(question->declared, question->declared_length, name) &&
                    !is_wide_unicode(name) && strcmp(name, "US-ASCII") != 0;
     if (!is_said)
@@ -311,8 +314,8 @@ static bool begin(struct conversion *conversion, const char *from, const char *t
     return U_SUCCESS(*code);
 }
 
-/* False: where source stands, what is read or what is to be written does not exist; or out has
- * failed. */
+/* Returns false where the input is not valid in its encoding, the output's encoding lacks a
+ * character, or out failed. */
 static bool convert(struct conversion *conversion, struct mt_text *out)
 {
     UChar pivot[2048], *pivot_source = pivot, *pivot_target = pivot;

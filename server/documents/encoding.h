@@ -1,13 +1,12 @@
 /*
- * How the characters of a file are written, found out, read and written again. What is UTF-8, which
- * most files are, is passed over: nobody converts it.
+ * Detects the encoding of a file, and reads and writes it. UTF-8, which most files have, is not
+ * converted. The encoding is the first of these that applies:
  *
  *   a byte order mark -> what was asked for -> what the file declares -> UTF-8, if it is valid
- *   -> UTF-16 without a mark, by its zeros -> what uchardet takes it for
+ *   -> UTF-16 without a mark, by its zeros -> what uchardet detects
  *
- * ICU's converters read and write; a character is a character in both, so that what is read and
- * written unchanged has the same bytes, but for those that an encoding of East Asia can write in two
- * ways.
+ * ICU's converters read and write one character for one character, so that unchanged text has the
+ * same bytes again, except in encodings of East Asia that can write a character in two ways.
  *
  * Thread-safety: safe.
  */
@@ -16,42 +15,42 @@
 
 #include "base/text.h"
 
-/* Names of encodings, with their NUL. */
+/* Most bytes of an encoding's name, with its NUL. */
 #define MT_ENCODING_BYTES 48
 
 struct mt_encoding {
-    char name[MT_ENCODING_BYTES]; /* "UTF-8", "windows-1252", ...: one that ICU knows */
+    char name[MT_ENCODING_BYTES]; /* a name that ICU knows: "UTF-8", "windows-1252", ... */
     bool is_utf8;
-    char mark[4];      /* the byte order mark that the file begins with, */
-    size_t mark_bytes; /* and its length; 0: there is none */
+    char mark[4];      /* the byte order mark at the file's beginning */
+    size_t mark_bytes; /* length of the mark; 0: there is none */
 };
 
 struct mt_encoding_question {
     const char *bytes; /* the file */
     size_t length;
-    const char *asked; /* what a person says that it is; "" or NULL: nothing */
-    /* What the file says; a name that is not known, or cannot be right, counts for nothing. */
+    const char *asked; /* encoding that the client named; "" or NULL: none */
+    /* What the file declares. An unknown name, or one that cannot be right, is ignored. */
     const char *declared;
     size_t declared_length;
 };
 
-/* A file that this calls UTF-8 is well-formed and has no NUL. MT_INVALID: the encoding that the
- * client named is not known. MT_FORMAT: the file is no text, or its encoding cannot be found out;
+/* A file for which this returns UTF-8 is well-formed and has no NUL. MT_INVALID: the encoding that
+ * the client named is unknown. MT_FORMAT: the file is not text, or its encoding cannot be detected;
  * the message names the line. */
 MT_MUST_CHECK enum mt_status mt_encoding_find(const struct mt_encoding_question *question,
                                               struct mt_encoding *out, struct mt_error *err);
 
-/* Whether it is one of UTF-8's names. It need not end in NUL. */
+/* Whether it is one of UTF-8's names, which need not end in NUL. */
 bool mt_encoding_is_utf8(const char *name, size_t length);
 
-/* Appends what stands behind the byte order mark as UTF-8. MT_FORMAT: bytes that the encoding does
- * not have, with the number of the line; a NUL. */
+/* Appends as UTF-8 what stands behind the byte order mark. MT_FORMAT, with the number of the line:
+ * bytes that the encoding does not have, or a NUL. */
 MT_MUST_CHECK enum mt_status mt_encoding_decode(const struct mt_encoding *encoding,
                                                 const char *bytes, size_t length,
                                                 struct mt_text *out, struct mt_error *err);
 
-/* Appends UTF-8 in the encoding. False: it lacks one of the characters, or there is no memory; out
- * is to be finished then. */
+/* Appends UTF-8 text in the encoding. Returns false where the encoding lacks a character, or memory
+ * is missing; then out has to be finished. */
 bool mt_encoding_encode(const struct mt_encoding *encoding, const char *text, size_t length,
                         struct mt_text *out);
 

@@ -5,7 +5,8 @@
 
 #include <unicode/uchar.h>
 
-/* DD/MM/YYYY, h:mm a, %b %-d, %Y: runs of one letter each, or what % begins. */
+/* Whether the text is a pattern of dates: runs of one letter, as in DD/MM/YYYY and h:mm a, or
+ * letters with %, as in %b %-d, %Y. */
 static bool is_date_pattern(const char *text, size_t length)
 {
     size_t n_runs = 0;

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-/* Placeholders of a text that are compared; a text with more is left alone. */
+/* Most placeholders of a text that are compared. A text with more is not translated. */
 #define MAX_PLACEHOLDERS 64
-/* Longest tag, and longest argument in braces, in bytes. */
+/* Most bytes of a tag, and of an argument in braces. */
 #define MAX_TAG_BYTES 512
 
 struct placeholders {
@@ -25,7 +25,7 @@ static bool is_name_char(char c)
 
 /* ---- placeholders ---- */
 
-/* <b>, </b>, <0>, <br/>: behind it, or 0. */
+/* Returns the position behind <b>, </b>, <0> or <br/>, or 0. */
 static size_t match_tag(const char *text, size_t length, size_t at)
 {
     size_t limit = mt_size_min(length, at + MAX_TAG_BYTES), name = at + 1;
@@ -38,7 +38,7 @@ static size_t match_tag(const char *text, size_t length, size_t at)
     return 0;
 }
 
-/* $NAME$ of Chrome's messages: behind it, or 0. */
+/* Returns the position behind $NAME$ of Chrome's messages, or 0. */
 static size_t match_dollars(const char *text, size_t length, size_t at)
 {
     size_t end = at + 1, n_letters = 0;
@@ -73,7 +73,8 @@ static void find_placeholders(const char *text, size_t length, struct placeholde
     }
 }
 
-/* Positions ("%1$s") and names ("{x}", "%(x)s") may change places, "%s" and "%d" may not. */
+/* Whether the placeholder has a number ("%1$s") or a name ("{x}", "%(x)s"), so that it may change
+ * places; "%s" and "%d" may not. */
 static bool has_place(const char *text, struct mt_range range)
 {
     const char *at = text + range.begin;
@@ -115,7 +116,7 @@ static bool has_same_placeholders(const char *text, size_t length, const char *t
 /* ---- ICU's messages ---- */
 
 /*
- * A message as texts and the syntax around them, by turns:
+ * A message as texts and the syntax around them, in turn:
  *
  *   You have {n, plural, one {# file} other {# files}}.
  *   text-----syntax----------------text--syntax-text---s-text
@@ -123,7 +124,7 @@ static bool has_same_placeholders(const char *text, size_t length, const char *t
 struct walk {
     const char *text;
     size_t length, at;
-    size_t depth; /* braces of syntax that are open; odd: in syntax */
+    size_t depth; /* open braces of syntax; an odd number means within syntax */
 };
 
 static size_t skip_blanks(const struct walk *walk, size_t at)
@@ -140,7 +141,7 @@ static size_t skip_name(const struct walk *walk, size_t at)
     return at;
 }
 
-/* "{n, plural," at text[at]: an argument with branches. */
+/* Whether an argument with branches begins at text[at]: "{n, plural,". */
 static bool begins_branches(const struct walk *walk, size_t at)
 {
     static const char *const kinds[] = {"plural", "select", "selectordinal"};
@@ -157,7 +158,8 @@ static bool begins_branches(const struct walk *walk, size_t at)
     return false;
 }
 
-/* Behind the closing brace of the argument at text[at]; behind its first one where it has none. */
+/* Returns the position behind the closing brace of the argument at text[at], or behind its opening
+ * one where it is not closed. */
 static size_t skip_argument(const struct walk *walk, size_t at)
 {
     size_t n_open = 0, limit = mt_size_min(walk->length, at + MAX_TAG_BYTES);

@@ -9,12 +9,13 @@
 #include <zip.h>
 
 #define READ_BYTES 65536
-/* What programs that hand a file on may have put behind it: a line end, or zeros up to a block's. */
+/* Most bytes behind the zip, which programs that transfer a file may have added: a line end, or
+ * zeros up to the end of a block. */
 #define MAX_BEHIND 1024
 
 struct mt_package {
     zip_t *zip;
-    zip_source_t *source; /* ours as well as the zip's */
+    zip_source_t *source; /* owned by this struct as well as by the zip */
     size_t n;
 };
 
@@ -86,8 +87,8 @@ static enum mt_status check_names(const struct mt_package *package, struct mt_er
     return status;
 }
 
-/* How many entries the directory's end says that there are. What is behind it belongs to its comment, but for
- * n_behind bytes at most. False: there is none. */
+/* Finds the number of entries in the record at the end of the directory. What follows it has to be
+ * its comment, except for at most n_behind bytes. Returns false where there is none. */
 static bool find_count(const char *bytes, size_t length, size_t n_behind, unsigned *out)
 {
     static const char signature[] = "PK\5\6";
@@ -148,7 +149,7 @@ enum mt_status mt_package_open(const char *bytes, size_t length, struct mt_packa
     struct mt_package *package = calloc(1, sizeof *package);
     if (!package)
         return mt_fail_memory(err, sizeof *package, "a document");
-    /* libzip 1.7 frees bytes that it was only lent when it writes a zip of which much stays. */
+    /* libzip 1.7 frees bytes that it does not own when it writes a zip of which much stays. */
     char *own = malloc(length);
     if (!own) {
         mt_package_destroy(package);

@@ -1,5 +1,5 @@
 /*
- * The forms that a language has for numbers, by the Unicode CLDR's rules.
+ * The plural forms that a language has, by the rules of the Unicode CLDR.
  *
  *   en   one other            ja   other
  *   pl   one few many other   ar   zero one two few many other
@@ -22,12 +22,13 @@ enum mt_plural_form {
     MT_N_PLURAL_FORMS
 };
 
-/* "zero", "one", ... */
+/* Returns "zero", "one", ... */
 const char *mt_plural_form_name(enum mt_plural_form form);
-/* False: name[0, length) is none of them. */
+/* Finds a form by its name. Returns false where name[0, length) is none. */
 bool mt_plural_form_of(const char *name, size_t length, enum mt_plural_form *out);
 
-/* Which forms a language has: a code as language.h gives it. Of one that is not known: other alone. */
+/* Tells which forms a language has; lang is a code as in language.h. An unknown one has only
+ * other. */
 void mt_plural_forms_of_language(const char *lang, bool out[MT_N_PLURAL_FORMS]);
 
 #endif

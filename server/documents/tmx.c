@@ -13,7 +13,7 @@
 #include <strings.h>
 #include <time.h>
 
-/* Languages of one text. */
+/* Most languages of one text. */
 #define MAX_VARIANTS 64
 #define LANGUAGE_BYTES 40
 #define ORIGIN_BYTES 128
@@ -36,12 +36,12 @@ struct reader {
     mt_tmx_visit *visit;
     void *context;
     size_t n_left;
-    /* What is known of the unit that is open. */
-    bool is_open, is_context; /* a prop with the text before it */
-    struct variant of_unit;   /* what its own attributes say */
+    /* The rest describes the open unit. */
+    bool is_open, is_context; /* the prop with the text before the unit is open */
+    struct variant of_unit;   /* what the unit's own attributes say */
     struct variant variants[MAX_VARIANTS];
     size_t n_variants, content_begin;
-    struct mt_text before; /* the text before it, as it is written */
+    struct mt_text before; /* the text before it, as the file has it */
 };
 
 /* ---- reading ---- */
@@ -52,7 +52,7 @@ static bool is_same_language(const char *a, const char *b)
     return n == strcspn(b, "-_") && strncasecmp(a, b, n) == 0;
 }
 
-/* "20261128T120000Z"; 0: it is no such time. */
+/* Reads "20261128T120000Z"; 0: it is not such a time. */
 static int64_t read_time(const char *text)
 {
     struct tm tm = {0};
@@ -68,7 +68,7 @@ static int64_t read_time(const char *text)
     return (int64_t)timegm(&tm) * 1000;
 }
 
-/* What a tu or a tuv says of itself. */
+/* Reads the attributes of a tu or a tuv. */
 static struct variant read_variant(const struct mt_xml_tag *tag, const struct variant *otherwise)
 {
     const char *language = mt_xml_attribute(tag, "xml:lang");
@@ -126,8 +126,8 @@ static enum mt_status begin_tag(void *context, const struct mt_xml_tag *tag, str
     return MT_OK;
 }
 
-/* A segment's content as words and codes. out->n is 0 where it is empty, and may be more than 1. content
- * holds what out borrows. */
+/* Reads a segment's content as words and codes. out->n is 0 where it is empty, and may be more than
+ * 1. out borrows from content. */
 static enum mt_status read_words(const struct reader *reader, const struct variant *variant,
                                  struct mt_text *content, struct mt_coded *out,
                                  struct mt_error *err)
@@ -141,7 +141,7 @@ static enum mt_status read_words(const struct reader *reader, const struct varia
     return status;
 }
 
-/* The translation of a source that has been read. */
+/* Calls visit with the translation of a source that has been read. */
 static enum mt_status visit_target(struct reader *reader, const struct variant *from,
                                    const struct mt_coded *source, const struct variant *to,
                                    struct mt_error *err)
@@ -150,7 +150,7 @@ static enum mt_status visit_target(struct reader *reader, const struct variant *
     struct mt_coded target = {0};
     enum mt_status status = read_words(reader, to, &content, &target, err);
     if (!status && target.n == 1) {
-        /* Codes at the ends that belong to no word are no part of a text. */
+        /* Codes at the ends that belong to no word are not part of a text. */
         struct mt_numbered_stretch a = mt_numbered_whole(source, &source->segments[0]);
         struct mt_numbered_stretch b = mt_numbered_whole(&target, &target.segments[0]);
         struct mt_numbered_ends ends = MT_NUMBERED_ALL_ENDS;
@@ -228,7 +228,7 @@ static enum mt_status end_tag(void *context, const struct mt_xml_tag *tag, struc
     return MT_OK;
 }
 
-/* Where a declaration of the encoding ends, at the latest. */
+/* Most bytes up to the end of a declaration of the encoding. */
 #define HEAD_BYTES 1024
 
 static enum mt_status decode(const char *bytes, size_t length, struct mt_text *out,

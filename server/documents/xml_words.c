@@ -6,20 +6,20 @@
 
 #include <string.h>
 
-/* What an inline element is. */
+/* How an inline element is treated. */
 enum role {
     PAIR,  /* around words */
-    WHOLE, /* one code, with what is in it */
+    WHOLE, /* one code, with everything in it */
     BEGIN, /* one code that is half of a pair */
     END,
-    SEGMENT, /* its tags part texts */
+    SEGMENT, /* its tags separate texts */
 };
 
 static const struct {
     const char *name;
     enum role role;
-    const char *mate; /* END: what begins it */
-    const char *id;   /* the attribute in which both agree */
+    const char *mate; /* END: the element that begins the pair */
+    const char *id;   /* the attribute that is the same in both */
 } elements[] = {
     {"ph", WHOLE, NULL, NULL},  {"it", WHOLE, NULL, NULL},   {"x", WHOLE, NULL, NULL},
     {"ut", WHOLE, NULL, NULL},  {"cp", WHOLE, NULL, NULL},   {"xliff:g", WHOLE, NULL, NULL},
@@ -38,7 +38,7 @@ struct tag {
 struct open {
     struct mt_range name, id;
     size_t code;
-    bool is_pair; /* of tags, not of elements */
+    bool is_pair; /* roles of tags, not of elements */
     bool is_segment;
 };
 
@@ -67,7 +67,7 @@ static bool is_equal(const char *text, struct mt_range a, struct mt_range b)
 
 /* ---- tags ---- */
 
-/* The tag at text[at] == '<'; false: it is none. */
+/* Reads the tag at text[at] == '<'. Returns false where there is none. */
 static bool read_tag(const char *text, size_t length, size_t at, struct tag *out)
 {
     *out = (struct tag){.range = {at, at}};
@@ -87,7 +87,7 @@ static bool read_tag(const char *text, size_t length, size_t at, struct tag *out
     return at < length && out->name.end > out->name.begin;
 }
 
-/* The value of an attribute; an empty range: there is none. */
+/* Returns the value of an attribute; empty where there is none. */
 static struct mt_range find_attribute(const char *text, const struct tag *tag, const char *name)
 {
     size_t n = strlen(name);
@@ -113,7 +113,7 @@ static bool has_attribute(const char *text, const struct tag *tag, const char *n
     return equals(text, find_attribute(text, tag, name), value);
 }
 
-/* Behind the element that the tag begins. */
+/* Returns the position behind the element that the tag begins. */
 static size_t find_element_end(const char *text, size_t length, const struct tag *tag)
 {
     size_t depth = tag->is_empty ? 0 : 1, at = tag->range.end;
@@ -150,7 +150,8 @@ static void add(struct reader *reader, enum mt_code_kind kind, size_t begin, siz
         reader->status = mt_coded_add(reader->segment, &code, reader->err);
 }
 
-/* An element that stands as a word: between blanks, or known to be a variable. */
+/* Whether an element is treated as a word: it stands between blanks, or is known to be a
+ * variable. */
 static bool stands_as_word(const struct reader *reader, const struct tag *tag, size_t end)
 {
     static const char *const shown[] = {"equiv-text", "disp", "equiv"};
@@ -182,7 +183,7 @@ static void add_whole(struct reader *reader, const struct tag *tag, size_t end)
     }
     bool is_count = mt_placeholder_is_count(reader->source + content, n_content);
     add(reader, is_count ? MT_CODE_NUMBER : MT_CODE_WORD, tag->range.begin, end, MT_NO_MATE);
-    mt_text_append(words, "X", 1); /* nobody sees what the code covers */
+    mt_text_append(words, "X", 1); /* the code covers this letter, so that nobody sees it */
     if (!reader->status && !words->status)
         reader->segment->codes[reader->segment->n - 1].at.end = begin + 1;
 }
@@ -197,7 +198,7 @@ static void push(struct reader *reader, const struct tag *tag, size_t end, struc
             .name = tag->name, .id = id, .code = reader->segment->n - 1, .is_pair = is_pair};
 }
 
-/* The codes from `first` on stand around no words: they are one. */
+/* Joins the codes from `first` on, between which there are no words. */
 static void join(struct reader *reader, size_t first, size_t end)
 {
     reader->segment->n = first + 1;
@@ -241,7 +242,8 @@ static void take_end(struct reader *reader, const struct tag *tag)
     add(reader, MT_CODE_POINT, tag->range.begin, tag->range.end, MT_NO_MATE);
 }
 
-/* bpt, sc, bx, and what ends them: both halves lie within the same elements, or are no pair. */
+/* Takes bpt, sc or bx, or what ends them. Both halves have to be in the same elements to become a
+ * pair. */
 static bool take_half(struct reader *reader, const struct tag *tag, size_t end)
 {
     const char *text = reader->source;
@@ -299,7 +301,8 @@ static void take_element(struct reader *reader, const struct tag *tag)
     }
 }
 
-/* Behind what begins with `open` at the reader's place and ends with `close`; 0: nothing. */
+/* Returns the length of markup at the reader's position that begins with `open` and ends with
+ * `close`; 0: there is none. */
 static size_t match_markup(const struct reader *reader, const char *open, const char *close)
 {
     const char *at = reader->source + reader->at;
@@ -354,7 +357,8 @@ static size_t match_number(const char *xml, size_t n, struct mt_text *out)
     return at + 1;
 }
 
-/* The entity at xml[0] == '&', which is decoded into out: its bytes; 0: it is none of XML's own. */
+/* Decodes the entity at xml[0] == '&' into out and returns its length; 0: XML does not define
+ * it. */
 static size_t match_entity(const char *xml, size_t n, struct mt_text *out)
 {
     static const struct {
@@ -378,7 +382,7 @@ static void take_entity(struct reader *reader)
     const char *text = reader->source;
     size_t n =
         match_entity(text + reader->at, reader->length - reader->at, &reader->segment->words);
-    if (n == 0) { /* a name that the file declares, or none */
+    if (n == 0) { /* a name that the file declares, or an undefined one */
         const char *end = memchr(text + reader->at, ';', reader->length - reader->at);
         n = end ? (size_t)(end - text) + 1 - reader->at : 1;
         add(reader, MT_CODE_POINT, reader->at, reader->at + n, MT_NO_MATE);
@@ -386,7 +390,7 @@ static void take_entity(struct reader *reader)
     reader->at += n;
 }
 
-/* A blank of the words that is written in another way. */
+/* Adds a blank of the words that the file writes as an entity. */
 static void add_gap(struct reader *reader, size_t n)
 {
     struct mt_text *words = &reader->segment->words;
@@ -406,7 +410,7 @@ static void take_escape(struct reader *reader)
     const char *letter = c ? strchr(letters, c) : NULL;
     uint32_t value;
     size_t n = c == 'u' ? mt_message_read_unicode(text, reader->at + 2, &value) : 0;
-    if (n > 0 && value == ' ') { /* which stays where others are taken away */
+    if (n > 0 && value == ' ') { /* this one stays where others are removed */
         add_gap(reader, n + 2);
     } else if (n > 0 && value > 0) {
         mt_text_append_char(words, value);
@@ -423,7 +427,7 @@ static void take_escape(struct reader *reader)
     }
 }
 
-/* Blanks with a line break among them are one blank. */
+/* Takes blanks with a line break among them, which are one blank. */
 static bool take_gap(struct reader *reader)
 {
     const char *text = reader->source + reader->at;
@@ -444,7 +448,7 @@ static void take_characters(struct reader *reader)
         take_entity(reader);
     } else if (reader->is_android && c == '\\') {
         take_escape(reader);
-    } else if (reader->is_android && c == '"') { /* keeps blanks */
+    } else if (reader->is_android && c == '"') { /* blanks are kept between these */
         add(reader, MT_CODE_POINT, reader->at, reader->at + 1, MT_NO_MATE);
         reader->at++;
     } else if (!reader->is_android || !take_gap(reader)) {
@@ -519,8 +523,8 @@ enum mt_status mt_read_android_words(const char *source, size_t length,
 
 /* ---- writing ---- */
 
-/* XML has no control characters but three, of which readers make others where they are not written by
- * their numbers: CR in words, and all of them in attributes. */
+/* XML allows only three control characters. Programs that read XML convert these, unless they are
+ * written as numbers: CR in words, and all three in attributes. */
 static void append_escaped(struct mt_text *out, const char *bytes, size_t length, bool is_attribute)
 {
     for (size_t at = 0, from = 0; at <= length; at++) {

@@ -1,12 +1,12 @@
 /*
- * The models that one generation serves, what they are called, and which languages lead where.
+ * The models that one generation serves, their names, and the ways between their languages.
  *
  *   en --[en-de]--> de      settings->model comes first, then the subdirectories of each of
  *    |              ^       settings->models_directory, by name; each is an edge of this graph for
  *    '--[en-fr]--> fr       every pair of languages that it translates
  *                   '--[fr-de]--'
  *
- * Thread-safety: immutable after create; its served models take care of themselves.
+ * Thread-safety: immutable after create; its served models are safe by themselves.
  */
 #ifndef MT_SERVER_MODELS_CATALOG_H
 #define MT_SERVER_MODELS_CATALOG_H
@@ -22,92 +22,97 @@ struct mt_settings;
 #define MT_MAX_SERVED_MODELS 4096
 #define MT_MAX_CATALOG_LANGUAGES 1024
 
-/* The longest sentence that models take, and the widest beam that they have where nobody says one;
- * 0: none says. */
+/* The longest sentence of all models, and the widest of their default beams; 0: no model has
+ * any. */
 struct mt_longest_sentence {
     size_t n_positions, n_beams;
 };
 
-/* All borrowed, during the call alone but for the host. */
+/* All are borrowed during the call, and the host for longer. */
 struct mt_catalog_options {
     const struct mt_settings *settings;
     struct mt_model_host *host;
-    const struct mt_catalog *former; /* whose unchanged models are shared; NULL: there is none */
-    bool shows_progress;             /* of packing settings->model, on a terminal */
-    /* Whether there is memory for sentences of a model in a directory; one that is refused is FAILED.
-     * NULL: nobody looks. */
+    /* a catalog whose unchanged models are shared; NULL: there is none */
+    const struct mt_catalog *former;
+    /* shows the progress of packing settings->model on a terminal */
+    bool shows_progress;
+    /* Checks whether there is memory for sentences of a model in a directory. A model that is
+     * refused is FAILED. NULL: it is not checked. */
     enum mt_status (*check_sentence)(void *context, const struct mt_longest_sentence *longest,
                                      struct mt_error *err);
     void *context;
 };
 
-/* Reads what there is: settings->model, and the subdirectories of settings->models_directory. A
- * subdirectory with which something is wrong is in the catalog all the same, FAILED, and logged. No
- * model is loaded. MT_INVALID, MT_NOT_FOUND and the like for settings->model and for a
- * models_directory that cannot be read, or has no model in it but is one; check_sentence's where it
- * has refused all; MT_LIMIT, MT_MEMORY. */
+/* Creates a catalog of settings->model and the subdirectories of settings->models_directory. A
+ * faulty subdirectory is in the catalog, too, as FAILED, and is logged. No model is loaded.
+ * MT_INVALID, MT_NOT_FOUND and the like are for settings->model, and for a models_directory that
+ * cannot be read, or that is a model itself instead of holding some; the status of check_sentence
+ * where it has refused all models; MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_catalog_create(const struct mt_catalog_options *options,
                                                struct mt_catalog **out, struct mt_error *err);
 
-/* Takes NULL. Models that no other catalog shares are unloaded, soon: nobody holds them. */
+/* NULL is allowed. Models that no other catalog shares are unloaded soon, since nobody can hold
+ * them. */
 void mt_catalog_destroy(struct mt_catalog *catalog);
 
-/* Loads in the background those that want it (defaults->preload), and those that replace one that
- * was in memory. */
+/* Loads in the background the models with defaults->preload, and those that replace a loaded model
+ * of former. */
 void mt_catalog_prefetch(const struct mt_catalog *catalog, const struct mt_catalog *former);
 
-/* In order. */
+/* The models, in order. */
 size_t mt_catalog_n(const struct mt_catalog *catalog);
 struct mt_served_model *mt_catalog_at(const struct mt_catalog *catalog, size_t i);
 
-/* The one of that id, or else of that alias; NULL. */
+/* Finds a model by its id, or else by an alias; NULL: there is none. */
 struct mt_served_model *mt_catalog_find(const struct mt_catalog *catalog, const char *id_or_alias);
 
-/* The id that is most like it, for a message; NULL. */
+/* Returns the most similar id, for a message; NULL: there is none. */
 const char *mt_catalog_nearest(const struct mt_catalog *catalog, const char *id_or_alias);
 
-/* For requests that name neither model nor languages: settings->model, else the first that has not
- * failed at the scan; NULL where there is none. */
+/* Returns the model for requests that name neither model nor languages: settings->model, otherwise
+ * the first one that did not fail at the scan; NULL where there is none. */
 struct mt_served_model *mt_catalog_default(const struct mt_catalog *catalog);
 
-/* One model on the way. */
+/* One model of a route. */
 struct mt_model_route_step {
     struct mt_served_model *served;
-    const struct mt_model_language *source, *target; /* of served; NULL where it does not say */
+    /* languages of served; NULL where it does not name them */
+    const struct mt_model_language *source, *target;
 };
 
 struct mt_model_route {
-    size_t n; /* 1: direct */
+    size_t n; /* number of models; 1: direct */
     struct mt_model_route_step steps[MT_MAX_ROUTE];
 };
 
 /*
- * The way from source to target, both normalised. Fewest models first, then the highest sum of
- * their qualities, then the order of the catalog. "en" serves "en-US" (mt_language_matches), on the
- * way, too. Models that failed at the scan are no way; those that failed since, or are damaged,
- * only where there is no other: waiting for them says why. MT_NOT_FOUND: there is none, and whether
- * source, target or the way between them is what is missing.
+ * Finds the way from source to target, both normalised. The fewest models are preferred, then the
+ * highest sum of their qualities, then the catalog's order. "en" serves "en-US"
+ * (mt_language_matches), also between two models. Models that failed at the scan are never used.
+ * Those that failed later, or are damaged, are used only where there is no other way, because the
+ * wait for them then ends with the reason. MT_NOT_FOUND: there is no way; the message tells whether
+ * the source, the target or only a connection is missing.
  */
 MT_MUST_CHECK enum mt_status mt_catalog_route(const struct mt_catalog *catalog, const char *source,
                                               const char *target, struct mt_model_route *out,
                                               struct mt_error *err);
 
-/* As mt_catalog_route, with one model alone: whether it translates that way, and the step. source
- * or target may be "": whatever the model has, where it has only one. A model that does not say its
- * languages takes any. MT_INVALID says which languages it has. */
+/* Does the same for a single model: checks whether it translates from source to target. Either may
+ * be "" where the model has only one language on that side. A model that does not name its
+ * languages takes any. MT_INVALID lists its languages. */
 MT_MUST_CHECK enum mt_status mt_catalog_step(struct mt_served_model *served, const char *source,
                                              const char *target, struct mt_model_route_step *out,
                                              struct mt_error *err);
 
-/* The longest sentence of all models of the catalog. */
+/* Returns the longest sentence of all models in the catalog. */
 struct mt_longest_sentence mt_catalog_longest_sentence(const struct mt_catalog *catalog);
 
-/* All languages of all models, sorted, each once. */
+/* The languages of all models, sorted, without duplicates. */
 size_t mt_catalog_n_languages(const struct mt_catalog *catalog);
 const char *mt_catalog_language(const struct mt_catalog *catalog, size_t i);
 
-/* How many models lead from one of them to another: 1 to MT_MAX_ROUTE; 0: no way, or both are the
- * same and no model translates the language into itself. */
+/* Returns how many models lead from one language to another: 1 to MT_MAX_ROUTE; 0: there is no way,
+ * or both are the same and no model translates the language into itself. */
 size_t mt_catalog_hops(const struct mt_catalog *catalog, size_t from, size_t to);
 
 #endif

@@ -100,14 +100,15 @@ static enum mt_status compare_languages(struct mt_language_graph *graph, struct 
     return MT_OK;
 }
 
-/* Languages that say the same are not reached by a detour. */
+/* Whether both are variants of one language, between which no ways through other languages are
+ * searched. */
 static bool is_detour(const struct mt_language_graph *graph, size_t from, size_t to)
 {
     size_t n = graph->n_languages;
     return graph->serves[from * n + to] || graph->serves[to * n + from];
 }
 
-/* Which languages one more model can begin with. */
+/* Marks the languages from which one more model can continue. */
 static void open_languages(const struct mt_language_graph *graph, size_t from, unsigned char level,
                            unsigned char *is_open)
 {
@@ -138,8 +139,8 @@ static bool is_served_by(const struct mt_language_graph *graph, size_t asked,
     return false;
 }
 
-/* All that is reached from one language, breadth first. A language that is asked for is also
- * reached where one that serves it is. scratch: two rows of flags. */
+/* Counts the models from one language to all that can be reached, breadth first. A language is also
+ * reached if one that serves it is. scratch has two rows of flags. */
 static void count_hops(const struct mt_catalog *catalog, size_t from, unsigned char *scratch)
 {
     const struct mt_language_graph *graph = &catalog->graph;
@@ -215,21 +216,22 @@ size_t mt_catalog_hops(const struct mt_catalog *catalog, size_t from, size_t to)
 
 /* ---- searching ---- */
 
-/* The best way of a given number of models that ends with a model and one of its pairs. */
+/* The best way with a given number of models that ends with a certain model and one of its
+ * pairs. */
 struct way {
-    unsigned exactness;    /* sum of how_served, at both ends and at the joints */
+    unsigned exactness;    /* sum of how_served, at both ends and between models */
     double quality;        /* sum over its models */
-    size_t model;          /* NO_MODEL: there is none */
-    size_t source, target; /* which of the model's */
-    size_t before;         /* the language whose way of one model less this one continues */
+    size_t model;          /* the last model; NO_MODEL: there is no way */
+    size_t source, target; /* indexes in the model's languages */
+    size_t before;         /* the language at which the way with one model less ends */
 };
 
 struct search {
     const struct mt_catalog *catalog;
     const char *source, *target;
-    unsigned char *starts, *ends; /* [n_languages]: how each serves source, and target */
+    unsigned char *starts, *ends; /* [n_languages]: how well each serves source, and target */
     bool *is_usable;              /* [n models] */
-    struct way *ways;             /* [MT_MAX_ROUTE, n_languages]: the best one to each language */
+    struct way *ways;             /* [MT_MAX_ROUTE, n_languages]: the best way to each language */
 };
 
 static bool is_better(const struct way *a, const struct way *b)
@@ -245,7 +247,7 @@ static bool is_better(const struct way *a, const struct way *b)
     return a->source != b->source ? a->source < b->source : a->target < b->target;
 }
 
-/* The best way of one model less to a language from which the model leads on. */
+/* Returns the best way with one model less to a language from which the model leads on. */
 static struct way best_before(const struct search *search, size_t from, size_t n_before)
 {
     const struct mt_language_graph *graph = &search->catalog->graph;
@@ -261,7 +263,7 @@ static struct way best_before(const struct search *search, size_t from, size_t n
     return best;
 }
 
-/* The best way into a model, by whichever of its languages. */
+/* Returns the best way into a model, over all of its source languages. */
 static struct way best_entry(const struct search *search, size_t m, size_t n_models)
 {
     const struct mt_graph_model *model = &search->catalog->graph.models[m];
@@ -301,7 +303,7 @@ static void extend(struct search *search, size_t n_models)
     }
 }
 
-/* The language that serves the target and to which the best way of n models leads, or NO_MODEL. */
+/* Returns the language that serves the target and has the best way of n models, or NO_MODEL. */
 static size_t best_end(const struct search *search, size_t n_models)
 {
     const struct mt_language_graph *graph = &search->catalog->graph;
@@ -362,7 +364,7 @@ static enum mt_status refuse(const struct search *search, size_t n_models, struc
                    search->source, search->target, n_models);
 }
 
-/* False: there is no way of at most so many models. */
+/* Returns false where there is no way of at most so many models. */
 static bool find_shortest(struct search *search, size_t n_most, struct mt_model_route *out)
 {
     for (size_t n = 1; n <= n_most; n++) {
@@ -390,7 +392,8 @@ static enum mt_status find(struct search *search, struct mt_model_route *out, st
         search->is_usable[i] = mt_served_model_is_usable(search->catalog->models[i]);
     if (find_shortest(search, n_most, out))
         return MT_OK;
-    /* Whoever takes a way through one that has failed hears why: there is one, but not now. */
+    /* If there is only a way through a model that has failed, then that is returned, so that the
+     * request gets the reason. */
     memset(search->is_usable, true, n_models * sizeof search->is_usable[0]);
     return find_shortest(search, n_most, out) ? MT_OK : refuse(search, n_most, err);
 }
@@ -447,7 +450,7 @@ static void list(const struct mt_model_language *languages, size_t n, struct mt_
         mt_text_appendf(out, " and %zu more", n - MAX_LISTED);
 }
 
-/* One side: *out stays NULL where the model does not say what it has. */
+/* Chooses the language of one side. *out stays NULL where the model does not name its languages. */
 static enum mt_status choose(const char *id, const char *verb, const char *asked,
                              const struct mt_model_language *offered, size_t n,
                              const struct mt_model_language **out, struct mt_error *err)

@@ -25,7 +25,7 @@
 
 /* ---- one model ---- */
 
-/* The directory's name; odd characters become '_'. */
+/* Makes an id of the directory's name, in which unsuitable characters become '_'. */
 static void make_id(const char *name, char out[ID_BYTES])
 {
     size_t n = 0;
@@ -37,15 +37,15 @@ static void make_id(const char *name, char out[ID_BYTES])
     out[n] = '\0';
 }
 
-/* What is known of a directory before it is served. */
+/* Facts about a directory before it is served. */
 struct find {
     const char *path, *name; /* of the directory */
     bool is_pinned;
     struct mt_model_profile profile;
-    struct mt_error failure; /* MT_OK: none */
+    struct mt_error failure; /* MT_OK: it has not failed */
 };
 
-/* Everything that a loaded model depends on. */
+/* Appends everything that a loaded model depends on, which makes its fingerprint. */
 static void describe(const struct mt_settings *settings, const struct find *find,
                      struct mt_text *out)
 {
@@ -58,8 +58,8 @@ static void describe(const struct mt_settings *settings, const struct find *find
         mt_text_appendf(out, "settings\n%s\n%s\n", settings->source_lang, settings->target_lang);
 }
 
-/* Packing and widening make it anything from a quarter to twice as large: what is loaded first is
- * not kept out by a guess that is too high. */
+/* Packing and widening change the size by a factor of 1/4 to 2. The lowest estimate is taken, so
+ * that an estimate never keeps a model from being loaded. */
 static size_t expected_bytes(const struct mt_settings *settings, const struct find *find)
 {
     bool is_packed = strcmp(settings->precision, "int8") == 0;
@@ -132,8 +132,8 @@ static void warn_of_what_is_left_out(const struct find *find)
                find->path, find->profile.defaults.left_out);
 }
 
-/* What lies in the place of one that is in memory must be able to take it. True: the other one stays
- * in the catalog. */
+/* Checks that the new model in a directory can replace the one in memory. Returns true where it
+ * cannot, and the old one stays in the catalog. */
 static bool is_kept(const struct mt_catalog_options *options, struct mt_served_model **slot)
 {
     const struct mt_served_model_info *info = mt_served_model_info(*slot);
@@ -143,7 +143,7 @@ static bool is_kept(const struct mt_catalog_options *options, struct mt_served_m
     if (!former || info->is_pinned || mt_served_model_info(former)->is_pinned ||
         mt_served_model_succeed(former, *slot, &err) == MT_OK)
         return false;
-    if (err.status != MT_CANCELLED) /* the daemon ends */
+    if (err.status != MT_CANCELLED) /* otherwise the daemon ends */
         mt_log(MT_LOG_ERROR,
                "%s: what has come in its place cannot be served, and the one in memory stays: %s",
                info->id, err.message);
@@ -152,7 +152,7 @@ static bool is_kept(const struct mt_catalog_options *options, struct mt_served_m
     return true;
 }
 
-/* The one of the former catalog, where nothing about it has changed, or a new one. */
+/* Adds the former catalog's model, if nothing about it has changed, or a new one. */
 static enum mt_status add(struct mt_catalog *catalog, const struct mt_catalog_options *options,
                           const struct find *find, struct mt_error *err)
 {
@@ -192,8 +192,8 @@ static enum mt_status override_languages(const struct mt_settings *settings,
     return status;
 }
 
-/* Its name is the directory's own, whatever way led there; of a snapshot in Hugging Face's cache,
- * whose directory is called after a commit, the repository's. */
+/* The model is named after its directory, whatever links led there. A snapshot in Hugging Face's
+ * cache, whose directory is named after a commit, gets the repository's name. */
 static enum mt_status add_pinned(struct mt_catalog *catalog,
                                  const struct mt_catalog_options *options, struct mt_error *err)
 {
@@ -221,7 +221,7 @@ static bool is_same_directory(const char *a, const char *b)
            of_a.st_ino == of_b.st_ino;
 }
 
-/* What its files say of sizes is no reason to do without the other models. */
+/* A model whose sizes are too large is excluded, and the other models stay. */
 static enum mt_status check_sentence(struct mt_catalog *catalog,
                                      const struct mt_catalog_options *options,
                                      struct mt_model_profile *profile, struct mt_error *err)
@@ -232,13 +232,13 @@ static enum mt_status check_sentence(struct mt_catalog *catalog,
     if (status == MT_INVALID) {
         catalog->n_too_large++;
         catalog->too_large = *err;
-        profile->max_positions = profile->n_beams = 0; /* nothing is planned for it */
+        profile->max_positions = profile->n_beams = 0; /* no memory is reserved for it */
     }
     return status;
 }
 
-/* Fails with MT_LIMIT and MT_MEMORY alone. Whatever else is wrong with a directory is noted as its own
- * failure, and the others are looked at. */
+/* Returns only MT_LIMIT and MT_MEMORY. Any other fault of a directory becomes that model's failure,
+ * and the scan goes on. */
 static enum mt_status add_found(struct mt_catalog *catalog,
                                 const struct mt_catalog_options *options, const char *path,
                                 const char *name, struct mt_error *err)
@@ -257,7 +257,8 @@ static enum mt_status add_found(struct mt_catalog *catalog,
         mt_model_profile_finish(&find.profile);
         return mt_fail(err, MT_MEMORY, "%s", find.failure.message);
     }
-    find.failure.status = status; /* on the way to success there may have been failures */
+    /* err may hold failures of steps that were tried before one succeeded */
+    find.failure.status = status;
     if (status)
         find.profile.defaults = MT_NO_MODEL_DEFAULTS;
     status = add(catalog, options, &find, err);

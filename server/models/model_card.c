@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The front matter of a card is at its beginning, and short. */
+/* Most bytes of a card that are read. Its front matter is short, and at the beginning. */
 #define MAX_CARD_BYTES 16384
 
-/* What is looked for, and the first that was found. */
+/* Takes the first licence that is found. */
 static enum mt_status take_licence(void *context, const struct mt_yaml_value *value,
                                    struct mt_error *err)
 {
@@ -32,7 +32,7 @@ bool mt_model_card_find_licence(const char *card, char out[MT_LICENCE_BYTES])
         return false;
     const char *end = strstr(begin, "\n---");
     size_t length = end ? (size_t)(end + 1 - begin) : strlen(begin);
-    /* A card that is no YAML from some line on has said what it says before. */
+    /* If a card is malformed YAML from some line on, then what came before it counts. */
     (void)!mt_yaml_read(begin, length, "a model card", take_licence, out, NULL);
     return out[0] != '\0';
 }
@@ -44,7 +44,7 @@ bool mt_model_card_licence(const char *directory, char out[MT_LICENCE_BYTES])
     int length = snprintf(path, sizeof path, "%s/README.md", directory);
     if (length < 0 || (size_t)length >= sizeof path)
         return false;
-    /* A pipe of that name must not hold us up. */
+    /* O_NONBLOCK, because the name may belong to a pipe. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return false;

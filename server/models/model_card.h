@@ -1,6 +1,6 @@
 /*
- * What a model card says, as model hubs keep them: README.md with YAML between lines of "---" at
- * its beginning. Only the one member that is asked for is read.
+ * Reads model cards as model hubs have them: a README.md that begins with YAML between lines of
+ * "---". Only the member that is needed is read.
  *
  * Thread-safety: safe.
  */
@@ -15,8 +15,8 @@
 
 #define MT_LICENCE_BYTES MT_ORIGIN_LICENCE_BYTES
 
-/* Reads the licence in directory/README.md, such as "apache-2.0", or the first of a list. False,
- * and out is "", where it does not say one. */
+/* Reads the licence in directory/README.md, such as "apache-2.0", or the first of a list. Returns
+ * false, with out "", where there is none. */
 bool mt_model_card_licence(const char *directory, char out[MT_LICENCE_BYTES]);
 
 /* Finds the licence in the text of a card. */

@@ -1,5 +1,5 @@
 /*
- * Whether a model could be served: the last look at what is to take the place of something good.
+ * Checks whether a model could be served, before it replaces a model that works.
  *
  * Thread-safety: safe.
  */
@@ -13,16 +13,17 @@ struct mt_model;
 struct mt_model_defaults;
 struct mt_model_options;
 
-/* Everything that loading looks at, in its own words, but for the warm-up, and nothing is packed or
- * kept: documents and languages, attentiond.json, the name, shape and numbers of every tensor. Reads
- * each file once, and takes the memory of a family's conversion (model/files/source.h). name: what
- * the languages may be read from (model_profile.h). Of options, precision and kernels count. */
+/* Checks everything that loading checks, with the same messages, except the warm-up; nothing is
+ * packed or kept in memory. This includes documents and languages, attentiond.json, and the name,
+ * shape and numbers of every tensor. Each file is read once; a family that has to be converted
+ * (model/files/source.h) takes the memory for that. Languages may be read from name
+ * (model_profile.h). Of options only precision and kernels are used. */
 MT_MUST_CHECK enum mt_status mt_model_files_check(const char *path, const char *name,
                                                   const struct mt_model_options *options,
                                                   struct mt_error *err);
 
-/* Whether what attentiond.json says is something that this model can do, and the alignment that it
- * names: the default one where it names none. MT_INVALID. */
+/* Checks whether this model supports what attentiond.json demands, and returns its alignment, or
+ * the default one where none is named. MT_INVALID. */
 MT_MUST_CHECK enum mt_status mt_model_defaults_check(const struct mt_model_defaults *defaults,
                                                      const struct mt_model *model,
                                                      struct mt_alignment_choice *out,

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As the settings of the same names have it. */
+/* The same limits as for the settings of these names. */
 #define MAX_LENGTH_PENALTY 10
 #define MAX_DECODING_LENGTH 100000
 #define MAX_LENGTH_FACTOR 1000
@@ -50,7 +50,7 @@ static enum mt_status check_keys(const cJSON *root, struct mt_error *err)
 
 struct names {
     const char *key, *expected;
-    /* Writes what a name becomes; false where it is none. */
+    /* Writes the normalised name; false where it is not valid. */
     bool (*read)(const char *text, char out[MAX_NAME_BYTES + 1]);
     size_t max;
 };
@@ -60,7 +60,7 @@ static bool read_language(const char *text, char out[MAX_NAME_BYTES + 1])
     return mt_language_normalise(text, out);
 }
 
-/* Fit for a URL and a metrics label. */
+/* Accepts names that suit URLs and labels of metrics. */
 static bool read_alias(const char *text, char out[MAX_NAME_BYTES + 1])
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
@@ -119,7 +119,7 @@ static enum mt_status read_size(const cJSON *root, const char *key, int64_t high
     return status;
 }
 
-/* "0,1", or [0, 1], which becomes that. */
+/* Reads "0,1", or [0, 1], which becomes "0,1". */
 static enum mt_status read_indices(const cJSON *root, const char *key, struct mt_arena *arena,
                                    const char **out, struct mt_error *err)
 {
@@ -147,7 +147,7 @@ static enum mt_status read_indices(const cJSON *root, const char *key, struct mt
     return status;
 }
 
-/* A word, whose meaning is checked with the model's shape (model_check.h). */
+/* Reads a word. Its meaning depends on the model's shape and is checked later (model_check.h). */
 static enum mt_status read_word(const cJSON *root, const char *key, struct mt_arena *arena,
                                 const char **out, struct mt_error *err)
 {
@@ -190,12 +190,12 @@ static enum mt_status read_members(const cJSON *root, struct mt_arena *arena,
                               &out->says_quality, err);
 }
 
-/* ---- of whom it is ---- */
+/* ---- files that came with the model ---- */
 
 static const char *const operators[] = {"aliases", "preload", "quality"};
 enum { N_OPERATORS = sizeof operators / sizeof operators[0] };
 
-/* Takes back what is not for the author of a model to say. */
+/* Resets what the author of a model may not decide. */
 static enum mt_status leave_out(const cJSON *root, struct mt_arena *arena,
                                 struct mt_model_defaults *defaults, struct mt_error *err)
 {

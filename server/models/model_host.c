@@ -14,10 +14,10 @@
 #define NS_PER_MS INT64_C(1000000)
 #define MIB ((uint64_t)1 << 20)
 #define NEVER INT64_MAX
-/* So long the caches of models in use may grow unnoticed. */
+/* The caches of models in use are measured at least this often. */
 #define RECOUNT_MS 250
 
-/* All functions here hold the mutex, but where they say otherwise. */
+/* The caller of any function here holds the mutex, unless the function says otherwise. */
 
 static bool is_loaded(const struct mt_served_model *served)
 {
@@ -42,7 +42,7 @@ static uint64_t bytes_of(const struct mt_served_model *served)
     return bytes > 0 ? bytes : served->expected_bytes;
 }
 
-/* A pinned model always has its place: the limit is for the others. */
+/* A pinned model always fits, because the limit is for the others. */
 static bool fits(const struct mt_model_host *host, const struct mt_served_model *served)
 {
     uint64_t limit = host->limits.memory_bytes, bytes = bytes_of(served);
@@ -61,13 +61,13 @@ static bool is_over_limit(const struct mt_model_host *host)
     return host->limits.memory_bytes != 0 && host->counts.loaded_bytes > host->limits.memory_bytes;
 }
 
-/* What the limit counts. */
+/* Returns the memory that counts for the limit. */
 static uint64_t counted_bytes(const struct mt_served_model *served)
 {
     return served->info.is_pinned ? 0 : bytes_of(served);
 }
 
-/* Looks at the caches of what is loaded, which grow with what is asked of the models. */
+/* Measures the caches of loaded models, which grow with the sentences that these get. */
 static void recount(struct mt_model_host *host)
 {
     for (struct mt_served_model *s = host->models.first; s; s = s->next) {
@@ -79,7 +79,7 @@ static void recount(struct mt_model_host *host)
     }
 }
 
-/* When to look at them again: not before long where nobody uses them. */
+/* Returns when to measure them next: later if no model is in use. */
 static int64_t recount_at(const struct mt_model_host *host, int64_t now_ns)
 {
     if (host->limits.memory_bytes == 0)
@@ -90,14 +90,16 @@ static int64_t recount_at(const struct mt_model_host *host, int64_t now_ns)
     return NEVER;
 }
 
-/* The least recently used first; but one whose successor was refused cannot be had back. */
+/* The least recently used model is unloaded first, but a model whose successor was refused comes
+ * last, because it cannot be loaded again. */
 static bool goes_before(const struct mt_served_model *a, const struct mt_served_model *b)
 {
     bool a_is_last = a->refused.status != MT_OK, b_is_last = b->refused.status != MT_OK;
     return a_is_last != b_is_last ? b_is_last : a->used_ns < b->used_ns;
 }
 
-/* The least recently used of the models that may be unloaded and that nobody holds, or NULL. */
+/* Returns the least recently used of the models that may be unloaded and that nobody holds, or
+ * NULL. */
 static struct mt_served_model *least_recently_used(const struct mt_model_host *host)
 {
     struct mt_served_model *oldest = NULL;
@@ -116,8 +118,8 @@ static struct mt_served_model *find_closing(const struct mt_model_host *host)
     return s;
 }
 
-/* The one to close: the least recently used of those that are held and were not given back just
- * now. NULL: *wake_ns says when there may be one. */
+/* Returns the model to close: the least recently used of those that are held and were not opened
+ * again recently. NULL: *wake_ns gets the time when there may be one. */
 static struct mt_served_model *find_victim(const struct mt_model_host *host, int64_t now_ns,
                                            int64_t *wake_ns)
 {
@@ -133,7 +135,7 @@ static struct mt_served_model *find_victim(const struct mt_model_host *host, int
     return oldest;
 }
 
-/* ---- those who wait ---- */
+/* ---- waits ---- */
 
 void mt_model_wait_unlink(struct mt_model_wait *wait)
 {
@@ -146,8 +148,8 @@ void mt_model_wait_unlink(struct mt_model_wait *wait)
         served->turn = 0;
 }
 
-/* Ends all waits for the model; lets go of the mutex meanwhile. MT_OK: all of them hold it. Nobody
- * can take a wait back any more once it is off the list. */
+/* Ends all waits for the model, and releases the mutex meanwhile. With MT_OK all of them hold it. A
+ * wait cannot be revoked once it is off the list. */
 static void end_waits(struct mt_served_model *served, enum mt_status status,
                       const struct mt_error *err)
 {
@@ -173,7 +175,7 @@ static void end_waits(struct mt_served_model *served, enum mt_status status,
     pthread_mutex_lock(&served->host->mutex);
 }
 
-/* ---- loading and unloading; each lets go of the mutex meanwhile ---- */
+/* ---- loading and unloading; each function releases the mutex meanwhile ---- */
 
 static void unload(struct mt_served_model *served)
 {
@@ -197,7 +199,7 @@ static void unload(struct mt_served_model *served)
     pthread_cond_broadcast(&host->changed);
 }
 
-/* Lets go of the mutex meanwhile. */
+/* Marks the model as failed, and releases the mutex meanwhile. */
 static void fail(struct mt_served_model *served, const struct mt_error *reason)
 {
     struct mt_error answer = *reason;
@@ -208,7 +210,7 @@ static void fail(struct mt_served_model *served, const struct mt_error *reason)
     served->is_prefetched = false;
     served->counts.n_failures++;
     served->host->counts.n_failures++;
-    if (!served->info.is_pinned && !served->is_newcomer) { /* whoever asked for those says so */
+    if (!served->info.is_pinned && !served->is_newcomer) { /* for those the caller reports it */
         pthread_mutex_unlock(&served->host->mutex);
         mt_log(MT_LOG_ERROR, "%s cannot be served: %s", served->info.id, reason->message);
         pthread_mutex_lock(&served->host->mutex);
@@ -225,14 +227,14 @@ static void keep_size(struct mt_served_model *served, const struct mt_model_size
     served->counts.cache_bytes = served->fresh_cache_bytes = size->cache_bytes;
 }
 
-/* Whether others are unloaded for it. */
+/* Whether others may be unloaded for it. */
 static bool may_displace(const struct mt_served_model *served)
 {
     return served->n_waiting > 0 && !served->is_newcomer;
 }
 
-/* Now that the size is known: unloads others as long as there is no room. False: those that are
- * left are held, or nobody waits for it, or their end would not help. */
+/* Unloads others until there is room for the model, whose size is now known. Returns false where
+ * the rest is held, nobody waits for the model, or unloading would not suffice. */
 static bool make_room(struct mt_model_host *host, const struct mt_served_model *served)
 {
     while (!fits(host, served)) {
@@ -264,7 +266,7 @@ static void load(struct mt_served_model *served)
         return;
     }
     keep_size(served, &size);
-    if (!make_room(host, served)) { /* its turn comes again */
+    if (!make_room(host, served)) { /* it is tried again in its next turn */
         pthread_mutex_unlock(&host->mutex);
         mt_model_loading_end(served);
         pthread_mutex_lock(&host->mutex);
@@ -304,8 +306,8 @@ static bool is_wanted(const struct mt_served_model *served)
     return served->turn != 0 && (served->phase == PHASE_COLD || served->phase == PHASE_FAILED);
 }
 
-/* Models are loaded in the order in which they were asked for. Pinned ones, which a reload waits
- * for, go first, so that it does not wait for others that find no room. */
+/* Models are loaded in the order in which they were requested. Pinned ones come first, because a
+ * reload waits for them, which must not wait for others that find no room. */
 static bool comes_before(const struct mt_served_model *a, const struct mt_served_model *b)
 {
     return a->info.is_pinned != b->info.is_pinned ? a->info.is_pinned : a->turn < b->turn;
@@ -329,7 +331,8 @@ static int64_t idle_at(const struct mt_served_model *served, int64_t now_ns)
     return (served->n_holders > 0 ? now_ns : served->used_ns) + idle_ns;
 }
 
-/* Newcomers wait until it has been loaded again; a pinned one stays for its generation. */
+/* Whether a damaged model has to be loaded again before it gets new requests. A pinned one is not,
+ * within its generation. */
 static bool is_to_be_renewed(const struct mt_served_model *served)
 {
     return atomic_load(&served->is_damaged) && !served->info.is_pinned;
@@ -343,17 +346,17 @@ static bool is_to_be_unloaded(const struct mt_served_model *served, int64_t now_
            is_to_be_renewed(served) || idle_at(served, now_ns) <= now_ns;
 }
 
-/* Whether there was anything to tidy up. */
+/* Unloads what is not needed any more, and returns whether it did anything. */
 static bool tidy(struct mt_model_host *host)
 {
     int64_t now_ns = mt_now_ns();
     struct mt_served_model *surplus = is_over_limit(host) ? least_recently_used(host) : NULL;
-    if (surplus) { /* the limit is lower than it was */
+    if (surplus) { /* the limit was lowered */
         unload(surplus);
         return true;
     }
     for (struct mt_served_model *s = host->models.first; s; s = s->next) {
-        /* who came a moment too late to hold */
+        /* requests that came just too late to hold it */
         if (s->phase == PHASE_READY && s->n_waiting > 0 && !is_to_be_renewed(s)) {
             s->turn = 0;
             end_waits(s, MT_OK, NULL);
@@ -381,7 +384,7 @@ static void refuse_for_size(struct mt_served_model *served)
     fail(served, &err);
 }
 
-/* It has to do without. */
+/* Gives up loading a model for which there is not enough memory. */
 static void give_up_for_size(struct mt_served_model *served)
 {
     struct mt_error err;
@@ -392,7 +395,7 @@ static void give_up_for_size(struct mt_served_model *served)
     end_waits(served, MT_BUSY, &err);
 }
 
-/* Newcomers are served again; those who wait, by tidy. Lets go of the mutex meanwhile. */
+/* Opens a closed model for new requests; tidy ends their waits. Releases the mutex meanwhile. */
 static void reopen(struct mt_served_model *served)
 {
     served->phase = PHASE_READY;
@@ -401,7 +404,8 @@ static void reopen(struct mt_served_model *served)
     pthread_mutex_lock(&served->host->mutex);
 }
 
-/* False: its holders may still let go of it before *wake_ns. */
+/* Opens the closing model again if it is held for too long. Returns false where its holders may
+ * still let go of it before *wake_ns. */
 static bool give_back(struct mt_served_model *closing, int64_t *wake_ns)
 {
     int64_t now_ns = mt_now_ns();
@@ -415,13 +419,13 @@ static bool give_back(struct mt_served_model *closing, int64_t *wake_ns)
     return true;
 }
 
-/* Loads the next one, or does what must come before. False: nothing can be done now; then
- * *wake_ns says when time changes that. */
+/* Loads the next model, or does what has to come before. Returns false where nothing can be done
+ * now; then *wake_ns gets the time when that changes. */
 static bool advance(struct mt_model_host *host, int64_t *wake_ns)
 {
     struct mt_served_model *served = next_wanted(host);
     struct mt_served_model *closing = find_closing(host), *victim = NULL;
-    if (!served && closing) { /* who wanted its memory has left */
+    if (!served && closing) { /* the request for whose model it was closed has ended */
         reopen(closing);
         return true;
     }
@@ -449,7 +453,7 @@ static bool advance(struct mt_model_host *host, int64_t *wake_ns)
     int64_t now_ns = mt_now_ns();
     victim = find_victim(host, now_ns, wake_ns);
     int64_t patience_ns = served->wanted_ns + MT_LOAD_PATIENCE_MS * NS_PER_MS;
-    if (!victim) /* those of a former generation go when it does */
+    if (!victim) /* models of a former generation are unloaded together with it */
         return false;
     if (now_ns < patience_ns) {
         *wake_ns = patience_ns;
@@ -479,7 +483,8 @@ static void cancel_waits(struct mt_model_host *host)
         if (served->n_waiting > 0) {
             served->turn = 0;
             end_waits(served, MT_CANCELLED, &err);
-            served = host->models.first; /* others may have come and gone */
+            /* the list may have changed while the mutex was released */
+            served = host->models.first;
         } else {
             served = served->next;
         }
@@ -511,7 +516,7 @@ static void *run_loader(void *argument)
     return NULL;
 }
 
-/* ---- the keeper: deadlines of those who wait, while the loader is at work ---- */
+/* ---- the keeper: ends waits at their deadlines, even while the loader is busy ---- */
 
 static void expire(struct mt_model_wait *wait)
 {
@@ -550,7 +555,7 @@ static void *run_keeper(void *argument)
     return NULL;
 }
 
-/* ---- what other threads ask for; without the mutex ---- */
+/* ---- functions for other threads, which call them without the mutex ---- */
 
 static enum mt_status start_threads(struct mt_model_host *host, struct mt_error *err)
 {
@@ -621,7 +626,8 @@ void mt_model_host_let_go(struct mt_model_host *host)
     if (host->has_keeper)
         pthread_join(host->keeper, NULL);
     pthread_mutex_lock(&host->mutex);
-    while (host->models.first) { /* dropped, but the loader had no more time for them */
+    /* these were dropped, but the loader ended before it destroyed them */
+    while (host->models.first) {
         if (is_loaded(host->models.first))
             unload(host->models.first);
         destroy(host->models.first);

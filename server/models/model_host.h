@@ -1,25 +1,25 @@
 /*
- * Where served models live: the engine that decodes for all of them, the memory that they may take
- * together, and the thread that loads and unloads them.
+ * The host of served models: it has the engine that decodes for all of them, limits the memory that
+ * they take together, and has a thread that loads and unloads them.
  *
- * A model is loaded when somebody waits for it; one after the other, in the order in which they
- * were asked for. Where there is no room (options.memory_bytes), those that nobody holds are
- * unloaded, the least recently used first. Where all are held, the load waits until one is let go;
- * after MT_LOAD_PATIENCE_MS the least recently used is closed to newcomers, who then wait in their
- * turn, so that steady traffic to some models does not keep another out for ever. Work ends by its
- * deadline; but one that is still held MT_CLOSING_PATIENCE_MS after its last, as by the reader of a
- * stream who stands still, is given back to newcomers, and not closed again before
- * MT_REOPENED_MS have passed. settings->model waits behind nobody.
+ * A model is loaded when somebody waits for it. Models are loaded one after the other, in the order
+ * in which they were requested. If there is no room (options.memory_bytes), then models that nobody
+ * holds are unloaded, the least recently used first. If all are held, then the load waits until one
+ * is let go. After MT_LOAD_PATIENCE_MS the least recently used one is closed: requests that want it
+ * now have to wait, so that steady traffic to some models does not keep out another one for ever.
+ * Requests normally end by their deadline. A model that is still held MT_CLOSING_PATIENCE_MS after
+ * its last work, for example by a client that stopped reading a stream, is opened again, and not
+ * closed again within MT_REOPENED_MS. Loading settings->model waits for no other model.
  *
- * Who keeps whom: a request its generation, and the model that it holds; a generation its catalog
- * and its host; a catalog its served models, which generations share; the host the engine. A lane
- * is there as long as its model is in memory, so jobs end before their request lets go of the
- * model. One that no catalog has any more is held by no request, and goes.
+ * Who keeps whom alive: a request keeps its generation, and the model that it holds; a generation
+ * its catalog and its host; a catalog its served models, which generations share; the host the
+ * engine. A model has a lane as long as it is in memory, so jobs end before their request lets go
+ * of the model. A model that is in no catalog any more is held by no request, and is destroyed.
  *
  * Locks are taken in this order: an exchange's or the generations' -> the host's -> the engine's
- * (attaching, mutex). on_done and on_progress are called with none of them, and may take any.
+ * (attaching, mutex). on_done and on_progress are called without any of them, and may take any.
  *
- * Thread-safety: safe, but for create and the last let_go.
+ * Thread-safety: safe, except for create and the last let_go.
  */
 #ifndef MT_SERVER_MODELS_MODEL_HOST_H
 #define MT_SERVER_MODELS_MODEL_HOST_H
@@ -35,44 +35,47 @@ struct mt_splitter;
 #define MT_LOAD_PATIENCE_MS 500
 #define MT_CLOSING_PATIENCE_MS 1000
 #define MT_REOPENED_MS 10000
-/* A model that could not be loaded is tried again, where somebody asks for it, after that. */
+/* A model that could not be loaded may be tried again after this time, when somebody requests
+ * it. */
 #define MT_LOAD_RETRY_MS 10000
 
 struct mt_model_host_options {
     struct mt_engine_options engine;
-    /* Borrowed as long as the host lives; made ready for the languages of each model that is loaded
-     * (warm_up.h). NULL: there are none. */
+    /* Both are borrowed as long as the host lives, and prepared for the languages of each model
+     * that is loaded (warm_up.h). NULL: there are none. */
     struct mt_splitter *splitter;
     struct mt_number_words *number_words;
 };
 
-/* With one holder. Starts the engine's threads and the host's own. MT_INVALID, MT_IO, MT_MEMORY. */
+/* Creates a host with one holder, and starts the engine's threads and its own. MT_INVALID, MT_IO,
+ * MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_model_host_create(const struct mt_model_host_options *options,
                                                   struct mt_model_host **out, struct mt_error *err);
 void mt_model_host_hold(struct mt_model_host *host);
 
-/* The last one ends it: waits end with MT_CANCELLED, and a load under way is waited for. NULL is
- * nobody. No served model may be left then. */
+/* The last call destroys the host: waits end with MT_CANCELLED, and a load in progress is completed
+ * first. No served model may be left. NULL is allowed. */
 void mt_model_host_let_go(struct mt_model_host *host);
 
-/* May change at any time. */
+/* These may be changed at any time. */
 struct mt_model_host_limits {
-    uint64_t memory_bytes; /* of all loaded models but pinned ones; 0: any */
-    int64_t idle_ns;       /* a model that nobody has used for so long is unloaded; 0: none */
+    uint64_t memory_bytes; /* of all loaded models except pinned ones; 0: no limit */
+    int64_t idle_ns;       /* a model is unloaded when nobody has used it for this time; 0: never */
 };
 void mt_model_host_set_limits(struct mt_model_host *host,
                               const struct mt_model_host_limits *limits);
 
-/* From now on nothing is loaded; who waits gets MT_CANCELLED. False: a load is still under way
+/* Stops loading: those who wait get MT_CANCELLED. Returns false where a load is still in progress
  * after timeout_ms. */
 bool mt_model_host_stop(struct mt_model_host *host, int64_t timeout_ms);
 
-/* Borrowed. */
+/* Returns the engine, which is borrowed. */
 struct mt_engine *mt_model_host_engine(const struct mt_model_host *host);
 
 /* A snapshot. */
 struct mt_model_host_counts {
-    uint64_t loaded_bytes, memory_bytes; /* what is loaded, and its limit (0: none): not pinned */
+    /* of loaded models, without pinned ones, and their limit (0: none) */
+    uint64_t loaded_bytes, memory_bytes;
     size_t n_loaded, n_waiting;
     uint64_t n_loads, n_unloads, n_failures;
 };
@@ -80,51 +83,53 @@ void mt_model_host_count(struct mt_model_host *host, struct mt_model_host_counts
 
 /* --- served models of the host --- */
 
-/* What a served model is to be. Everything is copied. */
+/* Describes a served model. Everything is copied. */
 struct mt_served_model_options {
     struct mt_served_model_info info;
     const struct mt_model_options *model; /* precision, kernels, ... */
-    const char *warm_up_text;             /* "": no warm-up */
-    const char *warm_up_answer;           /* "": any */
-    size_t warm_up_beam_size;             /* 0: the model's */
-    const char *fingerprint; /* two of one fingerprint are the same (mt_served_model_is) */
-    size_t expected_bytes;   /* in memory, at least: what counts until it was loaded once; 0 */
-    const struct mt_error *failure; /* NULL, or why it can never be loaded */
+    const char *warm_up_text;             /* "": there is no warm-up */
+    const char *warm_up_answer;           /* "": any answer is accepted */
+    size_t warm_up_beam_size;             /* 0: the model's default */
+    const char *fingerprint; /* models with equal fingerprints are the same (mt_served_model_is) */
+    /* least memory that it needs, which counts until it was loaded once; 0: unknown */
+    size_t expected_bytes;
+    const struct mt_error *failure; /* why it can never be loaded; NULL: it can */
 };
 
-/* Creates a model that belongs to one catalog. Another catalog that has it too calls
+/* Creates a model that belongs to one catalog. Another catalog with the same model calls
  * mt_served_model_share. Requests hold a model in another way (mt_served_model_hold). */
 MT_MUST_CHECK enum mt_status mt_served_model_create(struct mt_model_host *host,
                                                     const struct mt_served_model_options *options,
                                                     struct mt_served_model **out,
                                                     struct mt_error *err);
 void mt_served_model_share(struct mt_served_model *served);
-/* The last one: it is unloaded and destroyed, by the host's thread. Takes NULL. */
+/* The last call unloads and destroys the model, in the host's thread. NULL is allowed. */
 void mt_served_model_drop(struct mt_served_model *served);
 
-/* Whether it may be shared by another catalog that wants this: same host and fingerprint, and
- * neither failed nor damaged. */
+/* Whether another catalog may share the model: it has the same host and fingerprint, and is neither
+ * failed nor damaged. */
 bool mt_served_model_is(struct mt_served_model *served, const struct mt_model_host *host,
                         const char *fingerprint);
 
-/* Whether it can be asked for now: false where it has just failed. */
+/* Returns false where loading the model has just failed. */
 bool mt_served_model_is_usable(struct mt_served_model *served);
 
-/* Looks at the files of a model that is in memory, so that damage shows without traffic. */
+/* Checks the files of a model that is in memory, so that damage is found without traffic. */
 void mt_served_model_look_after(struct mt_served_model *served);
 
-/* What lies in a directory now, newcomer, is to take the place of former, which it held before, and
- * is loaded while former answers; for it nobody is unloaded. Where there is no room for both, its
- * files are checked and it stays as it is. MT_OK: former can go. Also where it is not in memory, or
- * damaged: nothing is lost then. Failures as the lowest level found them: former stays, shared once
- * more, and what can be seen of it says why (mt_served_model_describe); it is not unloaded for being
- * idle, and last for others. Waits here and now. */
+/* Replaces former, a loaded model, by newcomer, which is what its directory contains now. newcomer
+ * is loaded while former serves requests, without unloading others for it. If there is no room for
+ * both, then its files are checked, and it stays unloaded. MT_OK: former can be dropped. This is
+ * also so where former is not in memory, or is damaged, since nothing is lost then. Other statuses
+ * come from loading newcomer: former is kept, shared once more, and its description has the reason
+ * (mt_served_model_describe); it is not unloaded for being idle, and is the last to be unloaded for
+ * others. The call blocks. */
 MT_MUST_CHECK enum mt_status mt_served_model_succeed(struct mt_served_model *former,
                                                      struct mt_served_model *newcomer,
                                                      struct mt_error *err);
 
-/* Waits here and now until the model is loaded; a pinned one then stays where *out is as long as it
- * is in a catalog. Failures as the lowest level found them. */
+/* Blocks until the model is loaded. A pinned model then stays at *out as long as it is in a
+ * catalog. Other statuses come from loading it. */
 MT_MUST_CHECK enum mt_status mt_served_model_load(struct mt_served_model *served,
                                                   const struct mt_loaded_model **out,
                                                   struct mt_error *err);

@@ -14,8 +14,8 @@ static bool has_same(const struct mt_model_language *a, size_t n_a,
     return is_same;
 }
 
-/* Between the scan and now another model may have come in its place. One of the same languages is
- * as good; another one is not what was asked for. The settings say those of a pinned one. */
+/* Since the scan the directory may have got another model. One with the same languages is accepted,
+ * another one is not what was requested. The languages of a pinned one are in the settings. */
 static enum mt_status check_languages(const struct mt_served_model *served, struct mt_error *err)
 {
     const struct mt_served_model_info *info = &served->info;
@@ -54,7 +54,7 @@ static enum mt_status begin(struct mt_served_model *served, struct mt_error *err
                                                          .answer = served->warm_up_answer,
                                                          .beam_size = served->warm_up_beam_size},
                             served->info.directory, err);
-    if (!status) /* the weights may have changed while we looked at them */
+    if (!status) /* the weights may have been changed while they were read */
         status = mt_model_check(served->model, err);
     return status;
 }

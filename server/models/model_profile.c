@@ -18,7 +18,7 @@
 #define MAX_FILES 4096
 #define MAX_VOCABULARY_BYTES ((size_t)64 << 20)
 #define MAX_TARGETS 1024
-#define MAX_TOKEN_BYTES 32 /* of a code between >> and << */
+#define MAX_TOKEN_BYTES 32 /* most bytes of a code between >> and << */
 #define MAX_NAME_BYTES 255
 
 /* ---- files ---- */
@@ -29,7 +29,7 @@ static bool ends_with(const char *name, const char *end)
     return length >= end_length && strcmp(name + length - end_length, end) == 0;
 }
 
-/* Temporary names, what is written for people, and logs make no other model of it. */
+/* Temporary names, files for people and logs do not count. */
 bool mt_model_profile_counts(const char *name)
 {
     return name[0] != '.' && !ends_with(name, ".md") && !ends_with(name, ".log") &&
@@ -57,7 +57,7 @@ static void add_file(struct mt_model_profile *profile, const char *name, const s
         profile->largest_file_bytes = (uint64_t)st->st_size;
 }
 
-/* The order of the files does not matter, because their hashes are added. */
+/* The hashes of the files are added, so that their order does not matter. */
 static enum mt_status look_at_files(const char *path, DIR *directory,
                                     struct mt_model_profile *profile, bool *has_weights,
                                     struct mt_error *err)
@@ -162,7 +162,7 @@ static enum mt_status add_all(struct mt_arena *arena, struct side *side, const c
     return status;
 }
 
-/* What OPUS calls languages where others call them something else. */
+/* Translates the codes that only OPUS uses. */
 static bool normalise_token(const char *code, char out[MT_LANGUAGE_BYTES])
 {
     static const char *const own[][2] = {{"pob", "pt-BR"}, {"cmn", "zh"}, {"jpn_Hani", "ja"}};
@@ -172,8 +172,8 @@ static bool normalise_token(const char *code, char out[MT_LANGUAGE_BYTES])
     return mt_language_normalise(code, out);
 }
 
-/* The targets are those of the vocabulary's pieces that are ">>code<<". The file is checked when
- * the model is loaded; here it is only looked through. */
+/* The targets are those pieces of the vocabulary that are ">>code<<". The file is fully checked
+ * when the model is loaded; here it is only searched. */
 static enum mt_status read_tokens(const char *bytes, size_t length, struct mt_arena *arena,
                                   struct side *targets, struct mt_error *err)
 {
@@ -211,7 +211,7 @@ static enum mt_status read_vocabulary(const struct mt_source *source, struct mt_
     return status;
 }
 
-/* Adds the languages of a model of many; those that have no code of ours are left out. */
+/* Adds the languages of a model of many; those without a code of ours are left out. */
 static enum mt_status add_own_languages(struct mt_arena *arena,
                                         const struct mt_tokenizer_config *config, struct side *out,
                                         struct mt_error *err)
@@ -225,7 +225,7 @@ static enum mt_status add_own_languages(struct mt_arena *arena,
     return status;
 }
 
-/* Where attentiond.json names some of the languages, they keep their tokens. */
+/* Copies the tokens of the languages that attentiond.json names. */
 static void give_tokens(struct side *side, const struct side *found)
 {
     for (size_t i = 0; i < side->n; i++)
@@ -245,7 +245,7 @@ static enum mt_status add_code(struct mt_arena *arena, struct side *side, const 
 
 /* ---- the directory's name ---- */
 
-/* A tag of a language that has a name; words that only look like one have none. */
+/* Whether the text is the code of a language that has a name; other words may look like codes. */
 static bool is_language(const char *text, size_t length, char out[MT_LANGUAGE_BYTES])
 {
     char tag[MT_LANGUAGE_BYTES], name[MT_LANGUAGE_NAME_BYTES];
@@ -266,7 +266,7 @@ struct name {
     char source[MT_LANGUAGE_BYTES], target[MT_LANGUAGE_BYTES];
 };
 
-/* "en-de", "pt_BR-en", behind anything that ends with '-'. */
+/* Reads "en-de" or "pt_BR-en" at the end of a name, behind a '-' if anything comes before it. */
 static bool read_pair(const char *name, size_t length, char separator, struct name *out)
 {
     const char *middle = memrchr(name, separator, length);
@@ -278,7 +278,7 @@ static bool read_pair(const char *name, size_t length, char separator, struct na
            is_language(middle + 1, length - (size_t)(middle + 1 - name), out->target);
 }
 
-/* "-1_9" of Argos' packages. */
+/* Returns the length without the version "-1_9" in names of Argos' packages. */
 static size_t without_version(const char *name, size_t length)
 {
     const char *dash = memrchr(name, '-', length);

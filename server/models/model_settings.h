@@ -1,5 +1,5 @@
 /*
- * How a model is opened, as the settings have it.
+ * The options with which a model is opened, from the settings.
  *
  * Thread-safety: safe.
  */
@@ -10,10 +10,10 @@
 
 struct mt_settings;
 
-/* How the settings ask for the model to be opened. Strings are borrowed from the settings. */
+/* Strings in the options are borrowed from the settings. */
 struct mt_model_options mt_model_options_of_settings(const struct mt_settings *settings);
 
-/* Shows the progress of packing on standard error, if that is a terminal. */
+/* Sets the options to show the progress of packing on standard error, if that is a terminal. */
 void mt_model_options_show_progress(struct mt_model_options *options);
 
 #endif

@@ -13,23 +13,23 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-/* What makes another model of a directory, or shows that somebody is at it. Reading is neither. */
+/* Events that may change a model in a directory. Reading is none of them. */
 #define CHANGES                                                                         \
     (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE | \
      IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
 #define EVENT_BYTES 4096
 
-/* Where two names are links to one directory, both have its number. */
+/* If two names are links to one directory, then both have its watch descriptor. */
 struct mt_watched_directory {
-    size_t root; /* the directory that it is in */
-    int number;  /* inotify's; -1: it is a model in a file */
+    size_t root; /* index of the directory that it is in */
+    int number;  /* inotify's watch descriptor; -1: it is a model in a single file */
     char *name;
-    bool is_model; /* when it was last looked at */
+    bool is_model; /* when it was last checked */
 };
 
-/* Whether the subdirectory, or the file, holds a model. Without memory it is taken for one, which
- * costs no more than a reload. */
+/* Whether the subdirectory, or the file, holds a model. Without memory the answer is true, which
+ * only costs a reload. */
 static bool is_model(const struct mt_models_watch *watch, size_t root, const char *name)
 {
     char *path;
@@ -73,7 +73,7 @@ static void forget(struct mt_models_watch *watch, struct mt_watched_directory *g
     *gone = watch->watched[--watch->n_watched];
 }
 
-/* What is neither directory nor model, or has gone again, needs no watch. */
+/* Anything but directories and models, and what no longer exists, needs no watch. */
 static enum mt_status watch_subdirectory(struct mt_models_watch *watch, size_t root,
                                          const char *name, struct mt_error *err)
 {
@@ -132,13 +132,13 @@ enum mt_status mt_models_watch_begin(struct mt_models_watch *watch, const char *
     return status;
 }
 
-/* Whether an event beside the models is about one of them. Of a new subdirectory, what is put there
- * next is a change, too; where that cannot be watched,
- * its own appearance is noticed all the same. */
+/* Whether an event in a directory of models is about one of them. A new subdirectory is watched, so
+ * that files put there next are noticed, too; where that is impossible, its creation counts as a
+ * change. */
 static bool concerns_entry(struct mt_models_watch *watch, size_t root,
                            const struct inotify_event *event)
 {
-    if (event->len == 0) /* the directory itself */
+    if (event->len == 0) /* about the directory itself */
         return true;
     if (event->name[0] == '.')
         return false;
@@ -155,8 +155,8 @@ static bool concerns_entry(struct mt_models_watch *watch, size_t root,
     return is_model(watch, root, event->name);
 }
 
-/* Whether an event in one of the subdirectories is about a model there: one that is there now, or
- * was until now. */
+/* Whether an event in one of the subdirectories is about a model that is there, or was there
+ * before. */
 static bool concerns_subdirectory(struct mt_models_watch *watch, const struct inotify_event *event)
 {
     bool does = false;
@@ -174,14 +174,14 @@ static bool concerns_subdirectory(struct mt_models_watch *watch, const struct in
 
 static bool concerns_model(struct mt_models_watch *watch, const struct inotify_event *event)
 {
-    if ((event->mask & IN_Q_OVERFLOW) != 0) /* some were lost */
+    if ((event->mask & IN_Q_OVERFLOW) != 0) /* some events were lost */
         return true;
     for (size_t i = 0; i < watch->directories.n; i++)
         if (event->wd == watch->roots[i] && (event->mask & IN_IGNORED) == 0)
             return concerns_entry(watch, i, event);
     if ((event->mask & IN_IGNORED) == 0)
         return concerns_subdirectory(watch, event);
-    for (size_t i = watch->n_watched; i-- > 0;) /* only that a watch is gone */
+    for (size_t i = watch->n_watched; i-- > 0;) /* the event only says that a watch has ended */
         if (watch->watched[i].number == event->wd)
             forget(watch, &watch->watched[i]);
     return false;

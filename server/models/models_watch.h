@@ -1,7 +1,7 @@
 /*
- * Watches directories of models and their subdirectories for changes of models, with inotify. What is
- * no model's is not looked at: a file beside them, a directory without a model, a log in one with.
- * File systems that tell nothing (NFS) seem never to change.
+ * Watches directories of models and their subdirectories for changes of models, with inotify. Files
+ * that belong to no model are ignored: a file beside the models, a directory without a model, a log
+ * in a model's directory. File systems that report nothing (NFS) seem never to change.
  *
  * Thread-safety: one thread at a time.
  */
@@ -19,22 +19,21 @@ struct mt_watched_directory;
 struct mt_models_watch {
     int fd;
     struct mt_directories directories;
-    int roots[MT_MAX_DIRECTORIES];        /* inotify's numbers of the directories themselves */
-    struct mt_watched_directory *watched; /* subdirectories; as many as the kernel watches for us */
+    int roots[MT_MAX_DIRECTORIES];        /* inotify's watch descriptors of the directories */
+    struct mt_watched_directory *watched; /* subdirectories, as many as the kernel allows */
     size_t n_watched, capacity;
 };
 
 #define MT_WATCHES_NOTHING ((struct mt_models_watch){.fd = -1})
 
-/* Watches the directories that a models_directory names ("": none) from now on, instead of those
- * that were watched before. Changes that mt_models_watch_look has not told of are forgotten, so the
- * caller looks at the directories after this. MT_NOT_FOUND, MT_IO, MT_LIMIT, MT_MEMORY: nothing is
- * watched. */
+/* Watches the directories that models_directory names ("": none) instead of those that were watched
+ * before. Changes that mt_models_watch_look has not reported are forgotten, so the caller scans the
+ * directories after this. MT_NOT_FOUND, MT_IO, MT_LIMIT, MT_MEMORY: nothing is watched. */
 MT_MUST_CHECK enum mt_status mt_models_watch_begin(struct mt_models_watch *watch,
                                                    const char *models_directory,
                                                    struct mt_error *err);
 
-/* Whether any model has changed since the last look. Does not wait. */
+/* Whether a model has changed since the last call. It does not wait. */
 bool mt_models_watch_look(struct mt_models_watch *watch);
 
 void mt_models_watch_end(struct mt_models_watch *watch);

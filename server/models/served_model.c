@@ -98,8 +98,8 @@ static enum mt_status copy_options(struct mt_served_model *served,
     struct mt_arena *arena = served->arena;
     const char *cache = from->model->cache_directory, *kernels = from->model->kernels;
     served->options = *from->model;
-    /* Requests wait for a model of a directory; the start waits for a pinned one, and says where
-     * its weights are. */
+    /* Requests wait while a model of a directory is loaded. Only the start of the daemon waits for
+     * a pinned one, and it logs where the weights are. */
     served->options.writes_cache_later = !from->info.is_pinned;
     served->options.on_cache_failure = log_cache_failure;
     served->expected_bytes = from->expected_bytes;
@@ -165,7 +165,7 @@ void mt_served_model_share(struct mt_served_model *served)
 {
     pthread_mutex_lock(&served->host->mutex);
     served->n_catalogs++;
-    served->refused = (struct mt_error){0}; /* what was refused is not there any more */
+    served->refused = (struct mt_error){0}; /* the model that was refused is not there any more */
     pthread_mutex_unlock(&served->host->mutex);
 }
 
@@ -191,7 +191,7 @@ bool mt_served_model_is(struct mt_served_model *served, const struct mt_model_ho
     return is_sound;
 }
 
-/* ---- what requests ask of it ---- */
+/* ---- functions for requests ---- */
 
 const struct mt_served_model_info *mt_served_model_info(const struct mt_served_model *served)
 {
@@ -230,7 +230,7 @@ void mt_served_model_let_go(struct mt_served_model *served)
 
 #define DAMAGED "the model's files were damaged while it was in use"
 
-/* With the mutex. */
+/* The caller has the mutex. */
 static bool has_just_failed(const struct mt_served_model *served, int64_t now_ns)
 {
     bool is_fresh = now_ns - served->failed_ns < MT_LOAD_RETRY_MS * INT64_C(1000000);
@@ -246,7 +246,7 @@ bool mt_served_model_is_usable(struct mt_served_model *served)
     return is_usable;
 }
 
-/* Why it cannot be waited for; with the mutex. */
+/* Returns why the model cannot be waited for. The caller has the mutex. */
 static enum mt_status refuse(struct mt_served_model *served, int64_t deadline_ns,
                              struct mt_error *err)
 {
@@ -344,10 +344,10 @@ enum mt_status mt_served_model_unload(struct mt_served_model *served, struct mt_
     return MT_OK;
 }
 
-/* ---- waiting here and now ---- */
+/* ---- blocking until it is loaded ---- */
 
 struct here {
-    pthread_mutex_t mutex; /* guards the others */
+    pthread_mutex_t mutex; /* guards the other members */
     pthread_cond_t ended;
     bool has_ended;
     enum mt_status status;
@@ -385,7 +385,7 @@ enum mt_status mt_served_model_load(struct mt_served_model *served,
     if (status != MT_BUSY)
         return status;
     pthread_mutex_lock(&served->host->mutex);
-    if (served->phase == PHASE_FAILED) { /* as the lowest level said it */
+    if (served->phase == PHASE_FAILED) { /* with the lowest level's message */
         status = served->failure.status;
         if (err)
             *err = served->failure;
@@ -394,9 +394,9 @@ enum mt_status mt_served_model_load(struct mt_served_model *served,
     return status;
 }
 
-/* ---- one in the place of another ---- */
+/* ---- replacing a model ---- */
 
-/* Holds one that is worth it: no request, for the counts. */
+/* Holds a model that is worth keeping, without counting as a request. */
 static bool keep(struct mt_served_model *served)
 {
     pthread_mutex_lock(&served->host->mutex);
@@ -443,7 +443,7 @@ enum mt_status mt_served_model_succeed(struct mt_served_model *former,
     return status;
 }
 
-/* ---- what others are shown of it ---- */
+/* ---- descriptions ---- */
 
 const char *mt_served_state_name(enum mt_served_state state)
 {

@@ -16,15 +16,14 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-/* Where no answer is expected of it. */
+/* Most tokens of the warm-up if no answer is expected. */
 #define MAX_WARM_UP_TOKENS 8
 
-/* How often a full queue is looked at: a place is free for a moment only,
- * where there is a crowd. */
+/* How often a full queue is tried again. On a busy server a place is free only for a moment. */
 #define FULL_QUEUE_WAIT_NS 1000000
 
 struct warm_up {
-    pthread_mutex_t mutex; /* guards the others */
+    pthread_mutex_t mutex; /* guards the other members */
     pthread_cond_t ended;
     bool has_ended;
     enum mt_status status;
@@ -40,8 +39,8 @@ static void end_warm_up(struct mt_job *job, enum mt_status status)
     pthread_mutex_unlock(&warm_up->mutex);
 }
 
-/* That other models' requests fill the queue is no fault of this one: it takes the next place that
- * it finds free. An engine that ends says so. */
+/* If requests for other models fill the queue, then this waits for the next free place. An engine
+ * that ends returns a status that says so. */
 static enum mt_status submit(struct mt_engine *engine, struct mt_job *job, struct mt_error *err)
 {
     for (;;) {
@@ -55,7 +54,7 @@ static enum mt_status submit(struct mt_engine *engine, struct mt_job *job, struc
     }
 }
 
-/* The sentence that the text is, here and now. */
+/* Decodes the text, which is one sentence, and waits for the end. */
 static enum mt_status decode(const struct mt_loaded_model *loaded, struct mt_sentence *sentence,
                              struct mt_error *err)
 {
@@ -82,7 +81,7 @@ static enum mt_status decode(const struct mt_loaded_model *loaded, struct mt_sen
     return MT_OK;
 }
 
-/* Numbers that are not finite anywhere on the way end up in the score. */
+/* Numbers that become infinite or NaN anywhere in the computation make the score so, too. */
 static enum mt_status check_answer(const struct mt_translation *translation, const char *expected,
                                    const char *name, struct mt_error *err)
 {
@@ -112,11 +111,12 @@ enum mt_status mt_warm_up(const struct mt_loaded_model *loaded,
     struct mt_translation *translation;
     const struct mt_tokenizer *tokenizer = mt_model_tokenizer(loaded->model);
     size_t n_languages = mt_tokenizer_n_languages(tokenizer);
-    if (n_languages > 0) { /* any would do */
+    if (n_languages > 0) { /* any of the languages is suitable */
         options.source_code = mt_tokenizer_language(tokenizer, 0);
         options.target_code = mt_tokenizer_language(tokenizer, n_languages - 1);
     }
-    /* A model that never ends must not hold up the start; its weights have been touched by then. */
+    /* A model that never ends a sentence must not block the start. After these tokens all weights
+     * have been read. */
     if (warm_up->answer[0] == '\0')
         options.decoding.max_decoding_length = MAX_WARM_UP_TOKENS;
     enum mt_status status = mt_translation_create(
@@ -134,7 +134,8 @@ enum mt_status mt_warm_up(const struct mt_loaded_model *loaded,
 
 /* ---- texts ---- */
 
-/* Two sentences, so that their rules are asked; in any language, as only tables are wanted. */
+/* The sample has two sentences, so that the rules for sentences are used. It is the same for all
+ * languages, because only the tables have to be loaded. */
 static const char sample[] = "She has 2 cats. He has 1,000 dogs.";
 
 static void warm_language(const struct mt_text_warm_up *warm_up,
@@ -171,7 +172,7 @@ void mt_text_warm_up_begin(struct mt_text_warm_up *warm_up)
     warm_up->is_apart = false;
     if (warm_up->info->n_sources + warm_up->info->n_targets > MT_MAX_WARM_LANGUAGES)
         return;
-    /* Loading may fork, and a sanitizer's allocator must not be in use then. */
+    /* Loading may fork, and a sanitizer's allocator must not be in use by another thread then. */
     warm_up->is_apart = !MT_IS_SANITIZED;
     if (!warm_up->is_apart || pthread_create(&warm_up->thread, NULL, warm_texts, warm_up) != 0) {
         warm_up->is_apart = false;

@@ -23,7 +23,7 @@ static bool is_translation(const cJSON *package)
            *mt_remote_string(package, "to_code");
 }
 
-/* The first link that we can fetch; others are of IPFS, or magnet links. */
+/* Returns the first link that we can fetch; others are for IPFS, or magnet links. */
 static const char *link_of(const cJSON *package)
 {
     const cJSON *links = cJSON_GetObjectItemCaseSensitive(package, "links");

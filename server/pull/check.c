@@ -14,18 +14,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How late the end of the process is seen, or a request to stop. */
+/* How often the end of the process, and a request to stop, are checked. */
 #define POLL_MS 10
 
-/* What the two processes share. */
+/* Memory that the two processes share. */
 struct outcome {
     bool is_done;
     enum mt_status status;
     struct mt_error err;
 };
 
-/* In the new process. The handlers of the old one are none of its business, and what a kernel does
- * not offer for its confinement is no news to who pulls. */
+/* Runs in the new process, without the old one's signal handlers. If the kernel does not support
+ * some confinement, this is not logged, because the user cannot change it. */
 static void look(const char *path, const char *name, const struct mt_model_options *options,
                  struct outcome *outcome)
 {

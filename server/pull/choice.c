@@ -12,7 +12,7 @@
 #define INDEX "model.safetensors.index.json"
 #define DECODER "decoder.yml"
 #define CT2_WEIGHTS "model.bin"
-/* quickmt's names of SentencePiece's models. */
+/* Names of SentencePiece models in quickmt's repositories. */
 #define QUICKMT_BOTH "joint.spm.model"
 #define QUICKMT_SOURCE "src.spm.model"
 #define QUICKMT_TARGET "tgt.spm.model"
@@ -22,10 +22,10 @@
     "its decoder.yml or HPLT's model.*.spm, CTranslate2's model.bin (quickmt's, too), and "  \
     "Argos Translate's packages"
 
-/* In the order in which serving looks for them (model/files/source.c). */
+/* In the order in which model/files/source.c looks for them. */
 static const char *const marianmt_weights[] = {"model.safetensors", INDEX, "pytorch_model.bin",
                                                "attentiond.int8.safetensors", NULL};
-/* Without these no MarianMT model is served. */
+/* Files without which no MarianMT model can be served. */
 static const char *const marianmt_needs[] = {"vocab.json", "source.spm", "target.spm", NULL};
 static const char *const marianmt_documents[] = {"generation_config.json",  "tokenizer_config.json",
                                                  "special_tokens_map.json", "target_vocab.json",
@@ -101,7 +101,7 @@ static bool is_there(const struct mt_choice *choice, const char *name)
     return mt_remote_find(choice->remote, name) != NULL;
 }
 
-/* A file that is there, once. */
+/* Adds a file of the remote, unless it was added before. */
 static enum mt_status take(struct mt_choice *choice, const struct mt_staged_file *file,
                            struct mt_error *err)
 {
@@ -115,7 +115,7 @@ static enum mt_status take(struct mt_choice *choice, const struct mt_staged_file
     return MT_OK;
 }
 
-/* Those that are there. */
+/* Adds those of the files that the remote has. */
 static enum mt_status take_all(struct mt_choice *choice, const char *const *names,
                                struct mt_error *err)
 {
@@ -128,7 +128,8 @@ static enum mt_status take_all(struct mt_choice *choice, const char *const *name
     return status;
 }
 
-/* One that a document names. Where nobody lists what there is, it is taken to be there. */
+/* Adds a file that a document names. If the server does not list its files, then it is assumed to
+ * exist. */
 static enum mt_status take_named(struct mt_choice *choice, const char *document, const char *name,
                                  struct mt_error *err)
 {
@@ -148,7 +149,7 @@ static enum mt_status take_named(struct mt_choice *choice, const char *document,
     return take(choice, mt_remote_find(remote, name), err);
 }
 
-/* The model's own words about itself: README.md, and licences under their usual names. */
+/* Adds the model's description: README.md, and licences under their usual names. */
 static enum mt_status take_card(struct mt_choice *choice, struct mt_error *err)
 {
     static const char *const beginnings[] = {"LICENSE", "LICENCE", "COPYING", "NOTICE"};
@@ -175,7 +176,7 @@ static bool is_multilingual(const struct mt_choice *choice)
     return is_there(choice, MULTILINGUAL_SPM);
 }
 
-/* And models of many languages, which have other documents beside the same weights. */
+/* This includes models of many languages, which have other documents for the same weights. */
 static enum mt_status begin_marianmt(struct mt_choice *choice, const char *weights,
                                      struct mt_error *err)
 {
@@ -207,7 +208,7 @@ static enum mt_status begin_marianmt(struct mt_choice *choice, const char *weigh
 
 static bool is_ctranslate2(const struct mt_choice *choice)
 {
-    /* Those of speech recognisers and language models have a vocabulary of another name. */
+    /* Models for speech recognition and language models have a vocabulary of another name. */
     bool is_shared =
         is_there(choice, "shared_vocabulary.json") || is_there(choice, "shared_vocabulary.txt");
     bool has_source =
@@ -233,7 +234,7 @@ static enum mt_status begin_ctranslate2(struct mt_choice *choice, struct mt_erro
     return status ? status : take_all(choice, weights, err);
 }
 
-/* decoder.yml, or the one that ends so; NULL: none, or several. */
+/* Returns decoder.yml, or the only file with that ending; NULL: there are none, or several. */
 static const char *decoder_of(const struct mt_choice *choice)
 {
     const struct mt_remote *remote = choice->remote;
@@ -252,7 +253,7 @@ static const char *decoder_of(const struct mt_choice *choice)
 
 static bool has_npz(const struct mt_choice *choice)
 {
-    bool found = !choice->remote->is_listed; /* decoder.yml will tell */
+    bool found = !choice->remote->is_listed; /* decoder.yml will name the file */
     for (size_t i = 0; i < choice->remote->n_files && !found; i++)
         found = ends_with(choice->remote->files[i].name, ".npz");
     return found;
@@ -267,7 +268,7 @@ static enum mt_status begin_marian(struct mt_choice *choice, const char *decoder
     return status ? status : take_all(choice, documents, err);
 }
 
-/* The only file whose name begins and ends so, or NULL. */
+/* Returns the only file whose name has this beginning and ending, or NULL. */
 static const struct mt_staged_file *only_one(const struct mt_choice *choice, const char *beginning,
                                              const char *ending)
 {
@@ -284,7 +285,8 @@ static const struct mt_staged_file *only_one(const struct mt_choice *choice, con
     return found;
 }
 
-/* HPLT's: model.npz.best-chrf.npz and model.en-fi.spm, without a decoder.yml. */
+/* Whether the model is one of HPLT's: model.npz.best-chrf.npz and model.en-fi.spm, without a
+ * decoder.yml. */
 static bool is_hplt(const struct mt_choice *choice)
 {
     return only_one(choice, "model.", ".npz") && only_one(choice, "", ".npz") &&
@@ -300,7 +302,7 @@ static enum mt_status begin_hplt(struct mt_choice *choice, struct mt_error *err)
     return status ? status : take(choice, only_one(choice, "model.", ".npz"), err);
 }
 
-/* --- What there is not --- */
+/* --- Missing files --- */
 
 static enum mt_status refuse_weights(const struct mt_choice *choice, struct mt_error *err)
 {
@@ -351,7 +353,7 @@ enum mt_status mt_choice_begin(struct mt_remote *remote, struct mt_choice *out,
     return status ? status : take_card(choice, err);
 }
 
-/* --- The documents that decide --- */
+/* --- The documents that determine other files --- */
 
 static enum mt_status read_config(struct mt_choice *choice, const char *bytes, size_t length,
                                   struct mt_error *err)
@@ -398,8 +400,8 @@ struct decoder {
     size_t n_models;
 };
 
-/* Names may have a folder before them, that of the machine where the model was trained: what counts
- * lies beside decoder.yml (model/families/marian_model.c). */
+/* Names may include folders of the machine where the model was trained; the files are expected
+ * beside decoder.yml (model/families/marian_model.c). */
 static enum mt_status take_setting(void *context, const struct mt_yaml_value *value,
                                    struct mt_error *err)
 {

@@ -8,7 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* The rate is an average over about so long: it shall neither flicker nor lag behind. */
+/* The rate is averaged over this time, so that it neither flickers nor lags behind. */
 #define RATE_MS 500
 #define RATE_WEIGHT 0.2
 #define ANSWER_BYTES 32
@@ -101,7 +101,7 @@ static void format_time(double seconds, char *out, size_t out_bytes)
         snprintf(out, out_bytes, "days");
 }
 
-/* "93.1 MB of 302.4 MB, 11.3 MB/s, 19 s": at most 39 columns. */
+/* Shows "93.1 MB of 302.4 MB, 11.3 MB/s, 19 s", which has at most 39 columns. */
 static void show(struct mt_console *console, const struct mt_download_progress *progress)
 {
     char done[MT_CONSOLE_SIZE_BYTES], total[MT_CONSOLE_SIZE_BYTES], text[128];
@@ -120,7 +120,7 @@ static void show(struct mt_console *console, const struct mt_download_progress *
             snprintf(left, sizeof left, ", %s", time);
         }
     }
-    /* The unit stands once, where both have the same. */
+    /* If both have the same unit, it is written once. */
     char *unit = strrchr(done, ' '), *other = strrchr(total, ' ');
     if (progress->total > 0 && unit && other && strcmp(unit, other) == 0)
         *unit = '\0';
@@ -153,7 +153,7 @@ void mt_console_on_progress(void *context, const struct mt_download_progress *pr
     case MT_DOWNLOAD_PRESENT:
         break;
     }
-    /* On a terminal the bar tells it. */
+    /* On a terminal the bar shows it. */
     if (console->bar.is_on_terminal)
         show(console, progress);
     else

@@ -1,9 +1,9 @@
 /*
- * What a pull shows to who waits for it, on standard error: a bar where that is a terminal,
+ * What a pull prints on standard error: a progress bar where that is a terminal,
  *
  *   [#########.....................]  31 %, 93.1 of 302.4 MB, 11.3 MB/s, 19 s
  *
- * elsewhere a line for each file that has come; and the question about a licence.
+ * otherwise a line for each complete file; and the question whether a licence is accepted.
  *
  * Thread-safety: one thread at a time.
  */
@@ -14,13 +14,13 @@
 #include "server/pull/remote.h"
 
 struct mt_console {
-    bool is_quiet;        /* nothing but errors and questions */
+    bool is_quiet;        /* prints only errors and questions */
     bool accepts_licence; /* --accept-licence */
     struct mt_progress_bar bar;
-    const struct mt_staged_file *files; /* of which progress tells */
+    const struct mt_staged_file *files; /* the files whose progress is reported */
     size_t n_files;
-    int64_t rate_ms, rate_received; /* when the rate was measured, and what had come by then */
-    double rate;                    /* bytes a second; 0: not known yet */
+    int64_t rate_ms, rate_received; /* when the rate was computed, and how much had been received */
+    double rate;                    /* bytes a second; 0: unknown */
 };
 
 void mt_console_begin(struct mt_console *console, bool is_quiet, bool accepts_licence);
@@ -32,7 +32,7 @@ bool mt_console_accept_licence(void *context, const struct mt_remote *remote);
 void mt_console_on_files(void *context, const struct mt_staged_file *files, size_t n);
 void mt_console_on_progress(void *context, const struct mt_download_progress *progress);
 
-/* "302.4 MB": in powers of 1000, as disks and networks have them. */
+/* Formats as in "302.4 MB", with powers of 1000, as is usual for disks and networks. */
 #define MT_CONSOLE_SIZE_BYTES 24
 void mt_console_format_size(int64_t bytes, char out[MT_CONSOLE_SIZE_BYTES]);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POLL_MS 100 /* how late a request to stop may be seen; signals interrupt the wait */
+#define POLL_MS 100 /* how often a request to stop is checked; signals interrupt the wait */
 #define PROGRESS_MS 100
 
 enum mt_status mt_downloader_create(const struct mt_download_settings *settings,
@@ -80,10 +80,10 @@ enum state { WAITING, RUNNING, ENDED };
 struct item {
     struct mt_transfer transfer;
     enum state state;
-    int64_t not_before_ms; /* WAITING */
-    /* RUNNING: since when its speed is measured, and what had come by then. */
+    int64_t not_before_ms; /* for WAITING */
+    /* For RUNNING: since when its speed is measured, and how much had been received then. */
     int64_t measured_ms, measured_bytes;
-    bool has_told; /* that it goes on where it was */
+    bool has_told; /* it has been reported that the file is resumed */
 };
 
 struct run {
@@ -108,7 +108,7 @@ static int64_t total_of(const struct run *run)
     return total;
 }
 
-/* item: NULL with MT_DOWNLOAD_ADVANCED. */
+/* item is NULL with MT_DOWNLOAD_ADVANCED. */
 static void tell(struct run *run, enum mt_download_event event, const struct item *item,
                  const char *why)
 {
@@ -168,7 +168,8 @@ static enum mt_status start(struct run *run, struct item *item)
     return MT_OK;
 }
 
-/* Starts whose time has come. *wait_ms: until the next one's. Returns the item that failed. */
+/* Starts transfers whose pause is over. *wait_ms gets the time until the next one. Returns the item
+ * that failed. */
 static struct item *start_waiting(struct run *run, int *wait_ms)
 {
     int64_t now = mt_now_ms();
@@ -222,15 +223,15 @@ static struct item *take_ends(struct run *run)
             continue;
         CURLcode code = message->data.result;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&transfer);
-        struct item *item = (struct item *)transfer; /* its first member */
+        struct item *item = (struct item *)transfer; /* it is the item's first member */
         if (!end(run, item, code))
             return item;
     }
     return NULL;
 }
 
-/* Ends those that drip, as if the connection were lost. libcurl's own measure forgives who sends a
- * little more now and then. Returns the item that failed. */
+/* Ends transfers that are too slow, as if the connection were lost. libcurl's own limit does not
+ * end those that send a little more now and then. Returns the item that failed. */
 static struct item *end_slow(struct run *run)
 {
     const struct mt_downloader *downloader = run->downloader;
@@ -254,7 +255,8 @@ static struct item *end_slow(struct run *run)
     return NULL;
 }
 
-/* Until all have ended, or one has failed, which is returned; *status where it is none's fault. */
+/* Runs until all have ended, or one has failed, which is returned. *status is for failures that
+ * belong to no item. */
 static struct item *run_all(struct run *run, enum mt_status *status, struct mt_error *err)
 {
     *status = MT_OK;
@@ -284,7 +286,7 @@ static struct item *run_all(struct run *run, enum mt_status *status, struct mt_e
     return NULL;
 }
 
-/* Runs items that have begun, and are finished by the caller. */
+/* Runs items that have begun; the caller finishes them. */
 static enum mt_status run_items(struct run *run, struct mt_download_failure *failure,
                                 struct mt_error *err)
 {
@@ -311,7 +313,7 @@ static enum mt_status run_items(struct run *run, struct mt_download_failure *fai
     return status;
 }
 
-/* One that is no file. */
+/* Runs a single transfer that is not a file. */
 static enum mt_status run_one(struct mt_downloader *downloader, struct item *item,
                               enum mt_transfer_kind kind, const char *url, const char *accept,
                               size_t limit_bytes, struct mt_download_failure *failure,
@@ -363,7 +365,7 @@ enum mt_status mt_download_probe(struct mt_downloader *downloader, const char *u
     return status;
 }
 
-/* Looks at what is there of each file. Returns the one that failed. */
+/* Examines the files that are there. Returns the item that failed. */
 static struct item *begin_files(struct run *run, struct mt_download *files)
 {
     for (size_t i = 0; i < run->n; i++) {

@@ -68,7 +68,7 @@ static bool is_of(const cJSON *record, const struct mt_pull_name *name, const ch
            (!version || strcmp(version, mt_remote_string(record, "version")) == 0);
 }
 
-/* Its version, or NULL. */
+/* Returns the version for the name, or NULL. */
 static const char *find_version(const cJSON *data, const struct mt_pull_name *name)
 {
     const char *best = NULL;

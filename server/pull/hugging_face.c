@@ -58,7 +58,7 @@ static void append_word(char *out, size_t out_bytes, const char *separator, cons
     snprintf(out + length, out_bytes - length, "%s%s", length ? separator : "", word);
 }
 
-/* One string, or several in an array. */
+/* The item is a string, or an array of strings. */
 static void take_words(const cJSON *item, const char *separator, char *out, size_t out_bytes)
 {
     if (cJSON_IsString(item))
@@ -68,7 +68,7 @@ static void take_words(const cJSON *item, const char *separator, char *out, size
             append_word(out, out_bytes, separator, word->valuestring);
 }
 
-/* "other" has its name beside it. */
+/* The licence "other" has its name in another member. */
 static void take_licence(const cJSON *document, struct mt_remote *remote)
 {
     const cJSON *card = cJSON_GetObjectItemCaseSensitive(document, "cardData");
@@ -193,7 +193,7 @@ static enum mt_status add_offer(const cJSON *model, const char *language, struct
     struct mt_offer offer = {.registry = MT_REGISTRY_HUGGING_FACE};
     const char *id = mt_remote_string(model, "id");
     struct mt_pull_name name;
-    /* What has another kind of name could not be pulled, and might hold anything. */
+    /* Models with other names could not be pulled, and might contain anything. */
     if (strlen(id) >= MT_PULL_REPOSITORY_BYTES || !strchr(id, '/') ||
         mt_pull_name_parse(id, MT_HUB, &name, NULL) || name.registry != MT_REGISTRY_HUGGING_FACE ||
         !mt_hub_languages_of(id, offer.source, offer.target) || strcmp(offer.source, language) != 0)

@@ -7,7 +7,7 @@
 
 #define MAX_COLUMN 48
 
-/* What a registry calls it. */
+/* Appends a licence or version as the registry writes it. */
 static void append_word(struct mt_text *out, const char *before, const char *word)
 {
     mt_text_append_string(out, before);

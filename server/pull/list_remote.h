@@ -1,5 +1,5 @@
 /*
- * What there is to pull from a language, as a table for people or JSON for programs:
+ * Writes the models that can be pulled for a language, as a table for people or JSON for programs:
  *
  *   [{"pull": "argos:en-fr", "registry": "argos", "source": "en", "target": "fr",
  *     "version": "1.9", "licence": null}]

@@ -30,7 +30,7 @@ void mt_endpoints_read(struct mt_endpoints *out)
     };
 }
 
-/* A registry's document; url is finished in any case. */
+/* Fetches a registry's document. url is freed in any case. */
 static enum mt_status fetch(struct mt_downloader *downloader, struct mt_text *url, char **out,
                             size_t *out_length, struct mt_download_failure *failure,
                             struct mt_error *err)
@@ -46,8 +46,8 @@ static enum mt_status fetch(struct mt_downloader *downloader, struct mt_text *ur
 
 /* --- Hugging Face --- */
 
-/* The model of the same organisation with the nearest name; "" where there is none, or the search
- * does not answer. */
+/* Finds the model of the same organisation with the most similar name; "" where there is none, or
+ * the search fails. */
 static void find_nearest(struct mt_downloader *downloader, const struct mt_endpoints *endpoints,
                          const struct mt_pull_name *name, char out[MT_PULL_REPOSITORY_BYTES])
 {
@@ -59,7 +59,7 @@ static void find_nearest(struct mt_downloader *downloader, const struct mt_endpo
     cJSON *models;
     const char *slash = strchr(name->repository, '/'), *last = strrchr(name->repository, '-');
     out[0] = '\0';
-    /* All of the name but its last language. */
+    /* The whole name except its last language. */
     int n_common = (int)(last && last > slash ? last - slash - 1 : (long)strlen(slash + 1));
     size_t n_hub = strlen(endpoints->hub);
     mt_text_append(&url, endpoints->hub, n_hub - (endpoints->hub[n_hub - 1] == '/'));
@@ -94,7 +94,7 @@ static enum mt_status explain(struct mt_downloader *downloader,
                        "%s: Hugging Face has no revision \"%s\" of it, or no such model",
                        name->repository, name->revision);
     find_nearest(downloader, endpoints, name, near);
-    /* Without a token it does not tell a model that is missing from one that is private. */
+    /* Without a token Hugging Face answers alike for missing and private models. */
     return mt_fail(err, code == 404 ? MT_NOT_FOUND : MT_FORBIDDEN,
                    "%s: Hugging Face has no such model%s%s%s%s%s", name->repository,
                    code == 404 ? "" : ", or it is private",
@@ -239,8 +239,8 @@ static enum mt_status look_up_package(struct mt_remote *remote, const struct mt_
     return mt_remote_add(remote, &package, err);
 }
 
-/* Servers list directories in a hundred ways, or not at all; but a model's files have known names.
- * A server that hides what is missing says 403 instead of 404. */
+/* Servers list directories in many forms, or not at all, but a model's files have known names. A
+ * server that hides what does not exist replies 403 instead of 404. */
 static enum mt_status look_up_directory(struct mt_downloader *downloader, struct mt_remote *remote,
                                         struct mt_error *err)
 {

@@ -29,7 +29,7 @@ static bool begins_with(const char *text, const char *beginning)
     return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* length bytes of text into out, which is large enough: the caller has checked. */
+/* Copies length bytes of text into out. The caller has checked that there is room. */
 static void copy(char *out, const char *text, size_t length)
 {
     memcpy(out, text, length);
@@ -56,7 +56,7 @@ static bool has_twice_running(const char *text, size_t length, char c)
     return false;
 }
 
-/* One part of a repository's name, by the rules of Hugging Face. */
+/* Whether it can be one part of a repository's name, by the rules of Hugging Face. */
 static bool is_part(const char *text, size_t length)
 {
     return length > 0 && has_only(text, length, "-_.") && !strchr("-.", text[0]) &&
@@ -97,8 +97,8 @@ static enum mt_status parse_repository(const char *text, struct mt_pull_name *ou
     return MT_OK;
 }
 
-/* What follows the host in a page's address: ORG/NAME, and perhaps /tree/REVISION (or blob,
- * resolve, commit) and a file, behind ? or # whatever. */
+/* Reads what follows the host in a page's address: ORG/NAME, and perhaps /tree/REVISION (or blob,
+ * resolve, commit) and a file. Anything behind ? or # is ignored. */
 static enum mt_status parse_page(const char *text, const char *path, struct mt_pull_name *out,
                                  struct mt_error *err)
 {
@@ -155,7 +155,7 @@ static enum mt_status parse_pair(const char *text, enum mt_registry registry,
     return MT_OK;
 }
 
-/* Bytes of the path of a URL, from its begin, without query and fragment. */
+/* Returns the length of a URL without query and fragment. */
 static size_t path_end(const char *url)
 {
     return strcspn(url, "?#");
@@ -187,7 +187,7 @@ static enum mt_status parse_url(const char *text, struct mt_pull_name *out, stru
     return MT_OK;
 }
 
-/* Behind the host of such a page, or NULL. */
+/* Returns what follows the host of such a page, or NULL. */
 static const char *hub_path(const char *text, const char *hub)
 {
     const char *const hosts[] = {hub, "https://huggingface.co", "https://www.huggingface.co",
@@ -227,7 +227,7 @@ enum mt_status mt_pull_name_parse(const char *text, const char *hub, struct mt_p
     return status;
 }
 
-/* --- Names here --- */
+/* --- Names on this machine --- */
 
 bool mt_pull_is_local_name(const char *text)
 {

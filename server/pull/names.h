@@ -1,5 +1,5 @@
 /*
- * What a user types to name a model that is somewhere else:
+ * The names that users type for models at registries:
  *
  *   Helsinki-NLP/opus-mt-en-fr           Hugging Face; also with hf: before and @REVISION behind it
  *   opus-mt-en-fr                        the same, of Helsinki-NLP
@@ -22,7 +22,7 @@ enum mt_registry {
     MT_REGISTRY_HUGGING_FACE,
     MT_REGISTRY_ARGOS,
     MT_REGISTRY_FIREFOX,
-    MT_REGISTRY_URL, /* none: the files themselves */
+    MT_REGISTRY_URL, /* no registry: the URL of the files themselves */
 };
 
 /* Most bytes of a repository's name at huggingface.co: an organisation, a slash and a name. */
@@ -30,44 +30,45 @@ enum mt_registry {
 #define MT_PULL_REVISION_BYTES 201
 #define MT_PULL_PAIR_BYTES 64
 #define MT_PULL_URL_BYTES 2048
-/* A name on this machine: of a directory, and of a model in requests. */
+/* Most bytes of a name on this machine, which a directory has, and the model in requests. */
 #define MT_PULL_LOCAL_BYTES 64
 
 struct mt_pull_name {
     enum mt_registry registry;
-    char repository[MT_PULL_REPOSITORY_BYTES]; /* "ORG/NAME" of Hugging Face, else "" */
-    /* A branch, tag or commit of Hugging Face, or a version of Argos' or Mozilla's; "": the newest,
-     * which is "main" there. */
+    char repository[MT_PULL_REPOSITORY_BYTES]; /* "ORG/NAME" at Hugging Face, otherwise "" */
+    /* A branch, tag or commit at Hugging Face, or a version at Argos or Mozilla; "": the newest
+     * one, which at Hugging Face is "main". */
     char revision[MT_PULL_REVISION_BYTES];
-    char pair[MT_PULL_PAIR_BYTES]; /* "en-fr" of Argos and Mozilla, else "" */
-    char url[MT_PULL_URL_BYTES];   /* of MT_REGISTRY_URL; a directory's ends in '/'; else "" */
-    bool is_package;               /* the URL is that of an .argosmodel file */
-    bool is_assumed;               /* no organisation was given, and Helsinki-NLP is meant */
+    char pair[MT_PULL_PAIR_BYTES]; /* "en-fr" for Argos and Mozilla, otherwise "" */
+    /* for MT_REGISTRY_URL, otherwise ""; a directory's ends in '/' */
+    char url[MT_PULL_URL_BYTES];
+    bool is_package; /* the URL names an .argosmodel file */
+    bool is_assumed; /* the text has no organisation, and Helsinki-NLP is assumed */
 };
 
-/* hub is where Hugging Face is, "https://huggingface.co": pages of it are models. MT_INVALID tells
- * what is accepted. */
+/* hub is the address of Hugging Face, "https://huggingface.co", whose pages are accepted as names.
+ * MT_INVALID tells what is accepted. */
 MT_MUST_CHECK enum mt_status mt_pull_name_parse(const char *text, const char *hub,
                                                 struct mt_pull_name *out, struct mt_error *err);
 
-/* Whether text can be a name on this machine: 1 to 63 of letters, digits, '-', '_' and '.', the
- * first of them no '.' and no '-'. */
+/* Whether text can be a name on this machine: 1 to 63 letters, digits, '-', '_' and '.', of which
+ * the first is neither '.' nor '-'. */
 bool mt_pull_is_local_name(const char *text);
 
-/* What the model is called on this machine unless the user says otherwise: the last part of its
- * name; what cannot be in one becomes '_'. Of Argos' packages, whose index tells more, it is
- * "argos-en-fr". */
+/* Writes the model's default name on this machine: the last part of its name, where unsuitable
+ * characters become '_'. For a package of Argos, whose file name is known only from the index, it
+ * is "argos-en-fr". */
 void mt_pull_name_local(const struct mt_pull_name *name, char out[MT_PULL_LOCAL_BYTES]);
 
-/* The last part of a URL's path, without its query, percent-decoded, as such a name; ending is cut
- * off where it is there. */
+/* Makes such a name of the last part of a URL's path, without its query and percent-decoded. The
+ * ending is removed if it is there. */
 void mt_pull_local_of_url(const char *url, const char *ending, char out[MT_PULL_LOCAL_BYTES]);
 
-/* Whether a pair such as "en-fr" means a registry's two languages. '_' is read as '-', and letters
- * may be large or small. */
+/* Whether a pair such as "en-fr" has the two languages of a registry's entry. '_' is read as '-',
+ * and case is ignored. */
 bool mt_pull_is_pair(const char *pair, const char *source, const char *target);
 
-/* "Hugging Face", ...; and "huggingface", "argos", "firefox" as --registry takes them. */
+/* Return "Hugging Face", ..., and "huggingface", "argos", "firefox", which --registry takes. */
 const char *mt_registry_title(enum mt_registry registry);
 const char *mt_registry_word(enum mt_registry registry);
 MT_MUST_CHECK enum mt_status mt_registry_parse(const char *text, enum mt_registry *out,

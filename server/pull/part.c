@@ -13,7 +13,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* What a note says; strings are the document's. */
+/* The content of a note. Its strings belong to the document. */
 struct note {
     cJSON *document;
     const char *url, *etag, *digest, *sha256;
@@ -25,7 +25,8 @@ static const char *or_empty(const char *string)
     return string ? string : "";
 }
 
-/* {0} where there is none that can be read: then nothing is known, which is no failure. */
+/* Returns {0} where there is no readable note. This is not a failure, because then the part is
+ * simply unknown. */
 static struct note read_note(const char *path)
 {
     struct note note = {.size = -1};
@@ -47,7 +48,7 @@ static struct note read_note(const char *path)
     return note;
 }
 
-/* sha256: "" as long as it is a part. */
+/* sha256 is "" while the file is incomplete. */
 static enum mt_status write_note(const struct mt_part *part, const char *sha256,
                                  struct mt_error *err)
 {
@@ -75,7 +76,7 @@ static enum mt_status begin_digest(struct mt_part *part, struct mt_error *err)
     return mt_digest_begin(&part->digest, wants_git ? part->file->size : -1, err);
 }
 
-/* What the digest of the bytes is, of the kind that the file has; ends it. */
+/* Computes the digest of the kind that the file has, and ends the struct. */
 static void end_digest(struct mt_part *part, char sha256[MT_SHA256_HEX_BYTES],
                        char digest[MT_SHA256_HEX_BYTES])
 {
@@ -92,7 +93,8 @@ static void settle(struct mt_part *part, int64_t size, const char *sha256)
     snprintf(part->file->sha256, sizeof part->file->sha256, "%s", sha256);
 }
 
-/* A file that is there: right, or deleted. Without a digest the note of its download knows it. */
+/* Verifies a file that is there, and deletes it if it is wrong. Without a digest the note of its
+ * download has one. */
 static enum mt_status look_at_file(struct mt_part *part, const struct note *note,
                                    struct mt_error *err)
 {
@@ -153,7 +155,7 @@ static enum mt_status look_at_part(struct mt_part *part, const struct note *note
     part->size = note->size;
     snprintf(part->etag, sizeof part->etag, "%s", note->etag);
     if (part->length == part->size) {
-        /* Nothing was left to do but this. A wrong digest deletes it. */
+        /* The file was complete, but not renamed yet. A wrong digest deletes it. */
         status = mt_part_finish(part, err);
         return status == MT_FORMAT ? MT_OK : status;
     }
@@ -266,7 +268,7 @@ enum mt_status mt_part_finish(struct mt_part *part, struct mt_error *err)
                        "%s: the bytes that came have the digest %s, where the registry says %s",
                        file->url, digest, file->digest);
     }
-    /* Without a digest the note is what knows the file at the next run. */
+    /* Without a digest only the note can verify the file at the next run. */
     enum mt_status status = file->digest_kind ? MT_OK : write_note(part, sha256, err);
     if (status)
         return status;

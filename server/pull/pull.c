@@ -13,17 +13,18 @@
 #define PACKAGE_ENDING ".argosmodel"
 #define CARD "README.md"
 
-/* One pull, on its way. */
+/* The state of one pull. */
 struct work {
     const struct mt_pull *pull;
     struct mt_pull_name name;
     struct mt_remote *remote;
     struct mt_choice choice;
-    char local[MT_PULL_LOCAL_BYTES + sizeof PACKAGE_ENDING]; /* of the directory, or of the file */
+    /* name of the directory, or of the file */
+    char local[MT_PULL_LOCAL_BYTES + sizeof PACKAGE_ENDING];
     bool is_single_file;
     struct mt_staging *staging;
-    struct mt_record record; /* of what is replaced */
-    bool is_refused;         /* fetched, and found to be of no use */
+    struct mt_record record; /* of the model that is replaced */
+    bool is_refused;         /* it was fetched, and cannot be used */
 };
 
 static void say(const struct work *work, const char *format, ...) MT_PRINTF(2, 3);
@@ -40,9 +41,9 @@ static void say(const struct work *work, const char *format, ...)
     work->pull->say(work->pull->context, message);
 }
 
-/* --- What is to be fetched --- */
+/* --- Choosing files --- */
 
-/* Everything that the registry lists: of Argos and Mozilla there is nothing to choose. */
+/* Chooses everything that the registry lists: Argos and Mozilla list only files that are needed. */
 static enum mt_status choose_all(struct work *work, struct mt_error *err)
 {
     const struct mt_remote *remote = work->remote;
@@ -109,7 +110,7 @@ static enum mt_status accept_licence(const struct work *work, struct mt_error *e
 
 /* --- Fetching --- */
 
-/* Puts the files that are the same in the replaced model where staging will find them. */
+/* Puts the files that the replaced model has, too, where staging will find them. */
 static enum mt_status reuse(const struct work *work, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
@@ -145,7 +146,8 @@ static enum mt_status fetch(struct work *work, size_t begin, size_t end, struct 
     return status;
 }
 
-/* The documents that decide about the others. What they refuse is not kept. */
+/* Fetches and reads the documents that determine the other files. If the model is refused, they are
+ * deleted. */
 static enum mt_status read_first(struct work *work, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
@@ -165,7 +167,7 @@ static enum mt_status read_first(struct work *work, struct mt_error *err)
     return status;
 }
 
-/* A registry that names no licence leaves it to the model's card, if there is one. */
+/* If the registry names no licence, then the model's card may do so. */
 static enum mt_status read_card(struct work *work, struct mt_error *err)
 {
     size_t i = 0;
@@ -175,7 +177,7 @@ static enum mt_status read_card(struct work *work, struct mt_error *err)
         i++;
     if (i == work->choice.n || *work->remote->licence)
         return MT_OK;
-    /* It is fetched after those that decide, and before the others. */
+    /* The card is fetched after the documents that determine others, and before those. */
     struct mt_choice *choice = &work->choice;
     const struct mt_staged_file card = choice->files[i];
     choice->files[i] = choice->files[choice->n_first];
@@ -207,18 +209,18 @@ static enum mt_status fetch_all(struct work *work, struct mt_error *err)
     if (!status)
         status = read_card(work, err);
     if (!status)
-        status = reuse(work, err); /* shards, which are known only now */
+        status = reuse(work, err); /* for shards, which are known only now */
     if (!status)
         status = fetch(work, work->choice.n_first, work->choice.n, err);
     if (!status)
         status = mt_staging_commit(work->staging, err);
-    if (work->is_refused) /* nobody goes on with it */
+    if (work->is_refused) /* nobody will resume it */
         mt_staging_discard(work->staging);
     return status;
 }
 
-/* A wrong value in its files is no wrong use of the command. What more memory or another disk may
- * mend is kept. */
+/* The status says that the model is wrong, not the command's arguments. Files are kept if more
+ * memory or another disk may help. */
 static enum mt_status check(void *context, const char *path, struct mt_error *err)
 {
     struct work *work = context;
@@ -259,8 +261,8 @@ static enum mt_status open_staging(struct work *work, struct mt_error *err)
     return mt_staging_open(&request, &work->staging, err);
 }
 
-/* Whether what is asked for is here already. A directory by its address has neither commit nor
- * version: it is fetched anew. */
+/* Whether the requested model is here already. A directory named by its URL has neither commit nor
+ * version, so it is always fetched. */
 static enum mt_status look(struct work *work, struct mt_pulled *out, struct mt_error *err)
 {
     mt_record_finish(&work->record);
@@ -271,7 +273,8 @@ static enum mt_status look(struct work *work, struct mt_pulled *out, struct mt_e
     return status;
 }
 
-/* Registries do not know all sizes; the record of what is here now does. */
+/* Computes the size. Registries do not know all sizes, but the record of the installed model
+ * does. */
 static enum mt_status measure(struct work *work, struct mt_pulled *out, struct mt_error *err)
 {
     mt_record_finish(&work->record);
@@ -302,7 +305,7 @@ static enum mt_status run(struct work *work, struct mt_pulled *out, struct mt_er
     status = accept_licence(work, err);
     if (!status)
         status = open_staging(work, err);
-    if (!status) /* another pull may have had the lock until now */
+    if (!status) /* another pull may have had the lock, and have installed it */
         status = look(work, out, err);
     if (!status && !out->was_there)
         status = fetch_all(work, err);
@@ -313,7 +316,8 @@ static enum mt_status run(struct work *work, struct mt_pulled *out, struct mt_er
 
 enum mt_status mt_pull_run(const struct mt_pull *pull, struct mt_pulled *out, struct mt_error *err)
 {
-    struct work *work = calloc(1, sizeof *work); /* names of files: too large for a stack */
+    /* it has names of files, and is too large for a stack */
+    struct work *work = calloc(1, sizeof *work);
     struct mt_pulled pulled = {0};
     if (!work)
         return mt_fail_memory(err, sizeof *work, "a pull");

@@ -66,7 +66,7 @@ static int64_t size_of(const cJSON *file)
     return is_good ? size : -1;
 }
 
-/* The path of a file that the record names, if it is a regular one of that size; malloc'd. */
+/* Returns the path of a file in the record, if it is a regular file of that size; malloc'd. */
 static char *find(const struct mt_record *record, const cJSON *file)
 {
     const char *name = string(file, "name");

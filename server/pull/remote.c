@@ -79,7 +79,8 @@ bool mt_remote_is_file_name(const char *name)
         return false;
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)name[i] < ' ' || name[i] == 0x7f || strchr("/\\", name[i]) ||
-            (name[i] == '\xc2' && (unsigned char)name[i + 1] < 0xa0)) /* C1 */
+            /* a control character of C1 */
+            (name[i] == '\xc2' && (unsigned char)name[i + 1] < 0xa0))
             return false;
     return !ends_with(name, MT_PART_SUFFIX) && !ends_with(name, MT_PART_NOTE_SUFFIX) &&
            !ends_with(name, MT_STAGING_FILE_RECORD) && strcmp(name, MT_STAGING_RECORD) != 0;
@@ -211,7 +212,7 @@ void mt_remote_append_escaped(struct mt_text *out, const char *text)
 enum mt_status mt_remote_parse(const char *bytes, size_t length, const char *what,
                                struct cJSON **out, struct mt_error *err)
 {
-    /* A model's own settings may be nested deeper than those that we read. */
+    /* A model's config.json may be nested deeper than the settings that we read. */
     static const struct mt_json_limits limits = {.max_depth = 32,
                                                  .max_values = MT_REMOTE_MAX_VALUES};
     return mt_json_parse(bytes, length, &limits, what, out, err);
@@ -246,7 +247,7 @@ static bool is_one_of(const char *word, size_t length, const char *const *words,
 
 bool mt_licence_is_non_commercial(const char *licence)
 {
-    /* The identifiers that do not say it in a word of their own. */
+    /* Identifiers that do not have a word for it. */
     static const char *const whole[] = {"apple-amlr", "intel-research", "h-research",
                                         "research-only"};
     static const char *const words[] = {"nc", "noncommercial", "research"};

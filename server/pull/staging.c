@@ -74,7 +74,7 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
     return 0;
 }
 
-/* What cannot be deleted stays: nothing depends on it. */
+/* Files that cannot be deleted are left, since nothing depends on it. */
 void mt_staging_remove_tree(const char *path)
 {
     nftw(path, remove_entry, TREE_DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
@@ -88,8 +88,8 @@ bool mt_staging_exists(const char *path)
 
 /* ---- open ---- */
 
-/* Whether the descriptor's file is still what the path names: the one who held the lock before us
- * deletes it. */
+/* Whether the path still names the descriptor's file: the previous holder of the lock deletes
+ * it. */
 static bool is_same_file(int fd, const char *path)
 {
     struct stat held, named;
@@ -155,7 +155,7 @@ enum mt_status mt_staging_check_target(const struct mt_staging *staging, const c
     return status;
 }
 
-/* Whether the record says that it comes from there. */
+/* Whether the record names this origin. */
 static bool is_record_of(const char *path, const char *from)
 {
     cJSON *document = NULL;
@@ -168,7 +168,7 @@ static bool is_record_of(const char *path, const char *from)
     return is;
 }
 
-/* What a run left that was killed in the middle of a commit. */
+/* Completes what a process left that was killed during a commit. */
 static enum mt_status tidy(struct mt_staging *staging, struct mt_error *err)
 {
     char *target = mt_staging_format("%s/%s", staging->root, staging->name);
@@ -179,13 +179,14 @@ static enum mt_status tidy(struct mt_staging *staging, struct mt_error *err)
     if (!target || !target_record || !record) {
         status = mt_staging_fail_path(err);
     } else if (mt_staging_exists(staging->backup)) {
-        /* Two renames were meant to be made: after the first there was no model. */
+        /* The commit consists of two renames here. If it stopped after the first, then there was no
+         * model. */
         if (mt_staging_exists(target))
             mt_staging_remove_tree(staging->backup);
         else if (rename(staging->backup, target))
             status = mt_fail_errno(err, staging->backup, "bring back");
     } else if (mt_staging_exists(record) && is_record_of(target_record, staging->from)) {
-        /* They were exchanged: what lies here is the old one. */
+        /* The commit exchanged both, so that the folder holds the old model. */
         mt_staging_remove_tree(staging->folder);
     }
     free(target);
@@ -219,7 +220,7 @@ static enum mt_status set_up(struct mt_staging *staging, const struct mt_staging
     if (!parent)
         return mt_staging_fail_path(err);
     mt_make_directories(parent);
-    /* These say what is wrong where that did not work. */
+    /* The next steps report a failure of these. */
     enum mt_status status = make_folder(staging->root, err);
     if (!status)
         status = make_folder(parent, err);
@@ -265,7 +266,7 @@ struct mt_staged *mt_staging_find(struct mt_staging *staging, const char *name)
     return NULL;
 }
 
-/* The entry of that name, a new one where there is none; NULL with the message. */
+/* Returns the entry of that name, or a new one; NULL, with the message in err. */
 static struct mt_staged *add(struct mt_staging *staging, const char *name, struct mt_error *err)
 {
     struct mt_staged *staged = mt_staging_find(staging, name);
@@ -294,7 +295,8 @@ char *mt_staging_join(const struct mt_staging *staging, const char *name, const 
     return mt_staging_format("%s/%s%s", staging->folder, name, suffix);
 }
 
-/* Whether a packed file lies there unpacked already; then *size and sha256 are its. */
+/* Whether a packed file is already there in its unpacked form; then *size and sha256 describe
+ * that. */
 static bool is_unpacked(const struct mt_staging *staging, const struct mt_staged_file *file,
                         int64_t *size, char sha256[MT_SHA256_HEX_BYTES])
 {
@@ -317,11 +319,11 @@ static bool is_unpacked(const struct mt_staging *staging, const struct mt_staged
     return is_right;
 }
 
-/* Those of the files that are to be fetched; the others lie there unpacked. */
+/* The files that have to be fetched. The others are there in unpacked form. */
 struct selection {
     struct mt_staging *staging;
     struct mt_download *downloads;
-    size_t *places; /* of each download: its index in the caller's files */
+    size_t *places; /* for each download, its index in the caller's files */
     size_t n, n_files;
     mt_download_on_progress *on_progress;
     void *context;
@@ -348,7 +350,7 @@ static int64_t bytes_at(const char *path, const char *suffix)
     return st.st_size;
 }
 
-/* What the disk must take for a file. */
+/* Returns how much space on the disk a file needs. */
 static int64_t missing_bytes(const struct mt_staged_file *file, const struct mt_download *download)
 {
     int64_t there = bytes_at(download->path, "") + bytes_at(download->path, MT_PART_SUFFIX);
@@ -387,7 +389,7 @@ static enum mt_status check_file(const struct mt_staging *staging, const char *n
                                               : status;
 }
 
-/* Enters a file into staging, and into the selection if it must be fetched. */
+/* Adds a file to staging, and to the selection if it has to be fetched. */
 static enum mt_status select_file(struct selection *selection, const struct mt_staged_file *file,
                                   size_t place, struct mt_error *err)
 {
@@ -513,7 +515,7 @@ void mt_staging_close(struct mt_staging *staging)
     if (!staging)
         return;
     if (staging->folder)
-        rmdir(staging->folder); /* where nothing came */
+        rmdir(staging->folder); /* deletes it only if nothing was fetched */
     if (staging->lock >= 0) {
         unlink(staging->lock_path);
         close(staging->lock);

@@ -82,7 +82,7 @@ static enum mt_status write_record(const struct mt_staging *staging, const char 
     return status;
 }
 
-/* Deletes what is no file of the model. */
+/* Deletes what does not belong to the model. */
 static void sweep(struct mt_staging *staging)
 {
     DIR *directory = opendir(staging->folder);
@@ -101,8 +101,8 @@ static void sweep(struct mt_staging *staging)
     closedir(directory);
 }
 
-/* Where nothing has the name yet the rename is the whole of it; else the two change places, and the
- * old one is deleted from where nobody looks. */
+/* If nothing has the name yet, then one rename is enough. Otherwise the two are exchanged, and the
+ * old model is deleted in its hidden place. */
 static enum mt_status move_folder(const struct mt_staging *staging, const char *target,
                                   struct mt_error *err)
 {
@@ -115,7 +115,7 @@ static enum mt_status move_folder(const struct mt_staging *staging, const char *
         mt_staging_remove_tree(staging->folder);
         return MT_OK;
     }
-    /* Not every file system can (NFS, FUSE). */
+    /* Some file systems cannot do that (NFS, FUSE). */
     if (rename(target, staging->backup))
         return mt_fail_errno(err, target, "move away");
     if (rename(staging->folder, target)) {
@@ -126,7 +126,7 @@ static enum mt_status move_folder(const struct mt_staging *staging, const char *
     return MT_OK;
 }
 
-/* A file that the model has not any more. */
+/* Deletes a file that the model no longer has. */
 static void forget(struct mt_staging *staging, const char *name)
 {
     struct mt_staged *staged = mt_staging_find(staging, name);
@@ -137,8 +137,8 @@ static void forget(struct mt_staging *staging, const char *name)
     *staged = staging->files[--staging->n];
 }
 
-/* What the operator has written of the model, or changed, outlives a newer revision of it, and goes
- * before what that brings under the same name. */
+/* A file that the operator has written or changed is kept when the model is replaced, instead of a
+ * file of the same name in the new version. */
 static enum mt_status keep_settings(struct mt_staging *staging, const char *target,
                                     struct mt_error *err)
 {
@@ -184,7 +184,7 @@ static enum mt_status commit_folder(struct mt_staging *staging, struct mt_error 
         status = write_record(staging, record, err);
     if (!status) {
         status = check(staging, staging->folder, err);
-        if (status) /* what lies here with a record has been served (tidy) */
+        if (status) /* with its record left, tidy would take it for a model that was served */
             unlink(record);
     }
     if (!status)
@@ -198,7 +198,8 @@ static enum mt_status commit_folder(struct mt_staging *staging, struct mt_error 
     return status;
 }
 
-/* The record first: one without its file is nothing, but a file without its record is not ours. */
+/* The record is written first: one without its file is ignored, but a file without its record
+ * counts as somebody's own. */
 static enum mt_status commit_single(struct mt_staging *staging, struct mt_error *err)
 {
     if (staging->n != 1)

@@ -26,7 +26,7 @@ static enum mt_status fail(struct mt_transfer *transfer, enum mt_download_troubl
     return status;
 }
 
-/* The part has written the message. */
+/* Keeps the message, which the part has written. */
 static enum mt_status fail_of_part(struct mt_transfer *transfer, enum mt_status status)
 {
     transfer->failure.trouble = status == MT_FORMAT           ? MT_TROUBLE_MISMATCH
@@ -71,7 +71,7 @@ static int http_status(const struct mt_transfer *transfer)
     return (int)status;
 }
 
-/* The value of a header of the last reply, or "". */
+/* Returns the value of a header of the last reply, or "". */
 static const char *header(const struct mt_transfer *transfer, const char *name)
 {
     struct curl_header *found;
@@ -91,8 +91,8 @@ static int64_t content_length(const struct mt_transfer *transfer)
     return length;
 }
 
-/* "bytes 10-99/100": where the part that was sent begins, and the size of the whole; -1 for what it
- * does not say (RFC 9110, 14.4). */
+/* Reads "bytes 10-99/100": where the range begins, and the size of the whole; -1 for missing values
+ * (RFC 9110, 14.4). */
 static void read_content_range(const char *value, int64_t *begin, int64_t *size)
 {
     long long first = -1, last = -1, whole = -1;
@@ -106,7 +106,7 @@ static void read_content_range(const char *value, int64_t *begin, int64_t *size)
     }
 }
 
-/* size: of the whole, as the reply says; -1: it does not. */
+/* size is that of the whole file in the reply; -1: unknown. */
 static enum mt_status check_size(struct mt_transfer *transfer, int64_t size)
 {
     int64_t wanted = transfer->part.file->size;
@@ -121,7 +121,7 @@ static enum mt_status check_size(struct mt_transfer *transfer, int64_t size)
     return MT_OK;
 }
 
-/* 206: it must be the rest of what is there, of the same file. */
+/* Checks a 206: it has to be the missing rest of the same file. */
 static enum mt_status begin_range(struct mt_transfer *transfer)
 {
     struct mt_part *part = &transfer->part;
@@ -145,7 +145,7 @@ static enum mt_status begin_range(struct mt_transfer *transfer)
     return MT_OK;
 }
 
-/* The head of a good reply to a GET of a file is there. */
+/* Processes the head of a successful reply to a GET of a file. */
 static enum mt_status begin_file(struct mt_transfer *transfer)
 {
     const char *encoding = header(transfer, "Content-Encoding");
@@ -272,7 +272,7 @@ static enum mt_status make_headers(struct mt_transfer *transfer)
     enum mt_status status = add_token(transfer);
     if (!status && transfer->accept)
         status = add_header(transfer, "Accept", transfer->accept);
-    /* Without this line a server may encode as it likes. */
+    /* Without this header a server may choose an encoding. */
     if (!status && transfer->kind != MT_TRANSFER_DOCUMENT)
         status = add_header(transfer, "Accept-Encoding", "identity");
     if (!status && transfer->asked_from > 0 && transfer->part.etag[0])
@@ -329,7 +329,7 @@ enum mt_status mt_transfer_prepare(struct mt_transfer *transfer)
     transfer->text.length = 0;
     transfer->failure.http_status = 0;
     transfer->failure.error_code[0] = '\0';
-    /* Without digest and ETag nobody could tell whether the rest belongs to what is there. */
+    /* Without digest and ETag it could not be verified that the rest belongs to the part. */
     const struct mt_part *part = &transfer->part;
     bool can_resume = part->length > 0 && (part->file->digest_kind || part->etag[0]);
     transfer->asked_from = can_resume ? part->length : 0;
@@ -342,8 +342,8 @@ enum mt_status mt_transfer_prepare(struct mt_transfer *transfer)
 
 /* ---- the end ---- */
 
-/* A number from low to high that is another one for each client: those that were refused together
- * must not come back together. Vigna's xorshift64*. */
+/* Returns a random number from low to high that differs between clients: those that were refused
+ * together must not come back together. Vigna's xorshift64*. */
 static int64_t jitter(struct mt_downloader *downloader, int64_t low, int64_t high)
 {
     uint64_t x = downloader->random;
@@ -362,7 +362,7 @@ static void forget_redirects(struct mt_transfer *transfer)
     transfer->has_left = false;
 }
 
-/* err says why. A server that sent something new deserves all attempts again. */
+/* The reason is in err. The attempts are counted anew if the server has sent something new. */
 static enum mt_transfer_end try_again(struct mt_transfer *transfer, unsigned most_attempts,
                                       int64_t retry_after_s)
 {
@@ -391,7 +391,7 @@ static enum mt_transfer_end try_again(struct mt_transfer *transfer, unsigned mos
     return MT_TRANSFER_AGAIN;
 }
 
-/* What came is not what was wanted, as err says: from the beginning, once. */
+/* What was received is wrong, as err says. It is tried once more from the beginning. */
 static enum mt_transfer_end try_anew(struct mt_transfer *transfer)
 {
     if (transfer->kind == MT_TRANSFER_FILE)
@@ -405,7 +405,7 @@ static enum mt_transfer_end try_anew(struct mt_transfer *transfer)
     return MT_TRANSFER_AGAIN;
 }
 
-/* The redirect leads to url, malloc'd. */
+/* Follows the redirect to url, which is malloc'd. */
 static enum mt_transfer_end follow(struct mt_transfer *transfer, int status)
 {
     char *target = NULL, *url;
@@ -456,7 +456,8 @@ static enum mt_transfer_end conclude_file(struct mt_transfer *transfer)
     return status == MT_FORMAT ? try_anew(transfer) : MT_TRANSFER_FAILED;
 }
 
-/* 416: there is nothing behind what is there. Where its length is the whole, the server is right. */
+/* Handles a 416, which means that nothing follows the part. If the part has the size of the whole
+ * file, then the server is right. */
 static enum mt_transfer_end conclude_without_range(struct mt_transfer *transfer)
 {
     struct mt_part *part = &transfer->part;
@@ -494,7 +495,7 @@ static enum mt_transfer_end conclude_refusal(struct mt_transfer *transfer, int h
                       : MT_TRANSFER_FAILED;
 }
 
-/* libcurl could not bring the reply to its end. */
+/* Handles an error of libcurl. */
 static enum mt_transfer_end conclude_trouble(struct mt_transfer *transfer, CURLcode code)
 {
     const char *why = transfer->curl_message[0] ? transfer->curl_message : curl_easy_strerror(code);
@@ -539,7 +540,8 @@ static enum mt_transfer_end conclude_trouble(struct mt_transfer *transfer, CURLc
     return try_again(transfer, most_attempts, 0);
 }
 
-/* Link: <https://...>; rel="next", perhaps among others. One that is too long is none. */
+/* Reads Link: <https://...>; rel="next", perhaps among other links. One that is too long is
+ * ignored. */
 static void note_next_page(struct mt_transfer *transfer)
 {
     char *out = transfer->downloader->next_page;
@@ -565,9 +567,9 @@ enum mt_transfer_end mt_transfer_conclude(struct mt_transfer *transfer, CURLcode
     transfer->failure.http_status = http;
     bool is_file = transfer->kind == MT_TRANSFER_FILE;
     if (is_good(transfer, http)) {
-        /* A callback that refused what came has said why. */
+        /* A callback that refused the data has written the reason. */
         bool has_refused = code == CURLE_WRITE_ERROR;
-        /* A reply without a body has not come by there. */
+        /* For a reply without a body the callback was not called. */
         if (code == CURLE_OK)
             has_refused = begin_reply(transfer) != MT_OK;
         if (has_refused)

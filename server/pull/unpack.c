@@ -10,14 +10,14 @@
 #include <zstd.h>
 
 #define BLOCK_BYTES ((size_t)256 << 10)
-#define GZIP_WINDOW_BITS (16 + 15) /* 16: zlib reads gzip's head and tail */
+#define GZIP_WINDOW_BITS (16 + 15) /* 16 means that zlib reads gzip's header and trailer */
 
 struct unpacking {
     const char *from, *to;
     int in, out;
     unsigned char packed[BLOCK_BYTES], unpacked[BLOCK_BYTES];
     int64_t limit_bytes;
-    struct mt_digest digest; /* of what came out */
+    struct mt_digest digest; /* of the unpacked bytes */
 };
 
 const char *mt_packing_suffix(enum mt_packing packing)
@@ -25,7 +25,7 @@ const char *mt_packing_suffix(enum mt_packing packing)
     return packing == MT_PACKING_GZIP ? ".gz" : packing == MT_PACKING_ZSTD ? ".zst" : "";
 }
 
-/* *length 0: the end. */
+/* *length 0 is the end of the file. */
 static enum mt_status read_block(struct unpacking *unpacking, size_t *length, struct mt_error *err)
 {
     ssize_t n;
@@ -65,7 +65,7 @@ static enum mt_status fail_cut(const struct unpacking *unpacking, const char *fo
                    form);
 }
 
-/* One block's worth of members; *is_between: no member is open. */
+/* Inflates the members in one block; *is_between: no member is open. */
 static enum mt_status inflate_block(struct unpacking *unpacking, z_stream *stream, bool *is_between,
                                     struct mt_error *err)
 {
@@ -79,7 +79,7 @@ static enum mt_status inflate_block(struct unpacking *unpacking, z_stream *strea
                            "%s: no gzip data, or damaged: %s", unpacking->from,
                            stream->msg ? stream->msg : zError(code));
         status = put(unpacking, BLOCK_BYTES - stream->avail_out, err);
-        if (code != Z_BUF_ERROR) /* nothing was left to read */
+        if (code != Z_BUF_ERROR) /* there was nothing left to read */
             *is_between = code == Z_STREAM_END;
         if (code == Z_STREAM_END)
             inflateReset(stream);

@@ -1,5 +1,6 @@
 /*
- * Files that are packed where they come from: gzip (RFC 1952) and Zstandard (RFC 8878).
+ * Unpacks files that are stored compressed at their origin: gzip (RFC 1952) and Zstandard (RFC
+ * 8878).
  *
  * Thread-safety: safe.
  */
@@ -14,12 +15,12 @@ enum mt_packing {
     MT_PACKING_ZSTD,
 };
 
-/* ".gz", ".zst", or "". */
+/* Returns ".gz", ".zst", or "". */
 const char *mt_packing_suffix(enum mt_packing packing);
 
-/* Unpacks the file from into the file to, which is replaced, and gives size and SHA-256 of what came
- * out. MT_FORMAT: it is no such file, or cut; MT_LIMIT: more than limit_bytes come out; MT_IO. On
- * failure to is deleted. */
+/* Unpacks the file `from` into the file `to`, which is replaced, and returns size and SHA-256 of
+ * the result. MT_FORMAT: the file is not packed, or truncated; MT_LIMIT: the result has more than
+ * limit_bytes; MT_IO. After a failure `to` is deleted. */
 MT_MUST_CHECK enum mt_status mt_unpack(enum mt_packing packing, const char *from, const char *to,
                                        int64_t limit_bytes, int64_t *size,
                                        char sha256[MT_SHA256_HEX_BYTES], struct mt_error *err);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define PREFIX "models--"
-#define BETWEEN "--" /* what stands for the '/' of a repository's name, and is in none */
+#define BETWEEN "--" /* stands for the '/' in a repository's name, and occurs in no name */
 #define SNAPSHOTS "snapshots"
 #define REF_MAX_BYTES 256
 
@@ -30,7 +30,7 @@ bool mt_hub_repository_of(const char *folder, char out[MT_HUB_NAME_BYTES])
     return true;
 }
 
-/* The part of a path that ends at end; *end moves before it and its slash. */
+/* Copies the part of a path that ends at `end`, and moves *end before it and its slash. */
 static bool take_last(const char *path, const char **end, char *out, size_t capacity)
 {
     while (*end > path && (*end)[-1] == '/')
@@ -70,7 +70,7 @@ void mt_model_name_of(const char *path, char out[MT_HUB_NAME_BYTES])
     out[length] = '\0';
 }
 
-/* Below the repository's folder, and nothing above it. */
+/* Whether the revision is a path that stays below the repository's folder. */
 static bool is_plain(const char *revision)
 {
     return revision[0] != '/' && revision[0] != '.' && !strstr(revision, "..");
@@ -87,7 +87,7 @@ static enum mt_status folder_of(const char *hub, const char *repository, char **
     return MT_OK;
 }
 
-/* The commit that a branch or tag stood for; MT_NOT_FOUND. */
+/* Reads the commit of a branch or tag; MT_NOT_FOUND. */
 static enum mt_status read_ref(const char *folder, const char *revision,
                                char out[MT_HUB_COMMIT_BYTES], struct mt_error *err)
 {
@@ -109,7 +109,7 @@ static enum mt_status read_ref(const char *folder, const char *revision,
     return is_commit ? MT_OK : MT_NOT_FOUND;
 }
 
-/* The name of the only folder in there; false: there are none, or several. */
+/* Finds the name of the only folder in there. Returns false where there are none, or several. */
 static bool find_only(const char *snapshots, char out[MT_HUB_COMMIT_BYTES])
 {
     DIR *directory = opendir(snapshots);
@@ -134,7 +134,7 @@ static enum mt_status find_commit(const char *folder, const char *snapshots, con
     if (!*revision && find_only(snapshots, out))
         return MT_OK;
     if (*revision && !strchr(revision, '/') && strlen(revision) < MT_HUB_COMMIT_BYTES) {
-        strcpy(out, revision); /* a commit itself */
+        strcpy(out, revision); /* it is a commit itself */
         return MT_OK;
     }
     return MT_NOT_FOUND;

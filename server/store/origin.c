@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Room for some thousands of files. */
+/* Most bytes of the file, enough for some thousands of model files. */
 #define MAX_BYTES ((size_t)4 << 20)
 #define MAX_VALUES 65536
 
@@ -35,7 +35,7 @@ enum mt_status mt_origin_path(const char *path, char **out, struct mt_error *err
     return MT_OK;
 }
 
-/* The path's own, or with its links resolved. */
+/* Tries the path itself, and then the path with its links resolved. */
 static void describe_snapshot(const char *path, struct mt_origin *out)
 {
     struct mt_hub_snapshot snapshot;
@@ -58,13 +58,14 @@ static bool has_digest(const char *bytes, size_t length, const char *expected)
     unsigned char digest[SHA256_BYTES];
     char text[2 * SHA256_BYTES + 1];
     if (gnutls_hash_fast(GNUTLS_DIG_SHA256, bytes, length, digest) < 0)
-        return true; /* it cannot be told to be anybody else's */
+        return true; /* it might not be the operator's */
     for (size_t i = 0; i < SHA256_BYTES; i++)
         snprintf(text + 2 * i, 3, "%02x", digest[i]);
     return strcmp(text, expected) == 0;
 }
 
-/* Whether the record has the file as it is. A record that lists no files counts as having it. */
+/* Whether the record lists the file with this content. A record without a list counts as having
+ * it. */
 static bool is_recorded(const cJSON *record, const char *name, const char *bytes, size_t length)
 {
     const cJSON *files = cJSON_GetObjectItemCaseSensitive(record, "files"), *file;
@@ -81,7 +82,7 @@ static bool is_recorded(const cJSON *record, const char *name, const char *bytes
     return false;
 }
 
-/* Whether attentiond-pull.json says that it fetched this file. */
+/* Whether attentiond-pull.json lists this file with its present content. */
 static enum mt_status was_pulled(const char *directory, const char *name, size_t limit_bytes,
                                  bool *out, struct mt_error *err)
 {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define SEPARATOR ':'
-/* Where models lie on a system without homes, such as a service or a container. */
+/* Directory for models on a system without home directories, such as a service or a container. */
 #define SYSTEM_ROOT "/var/lib/attentiond/models"
 
 /* ---- models_directory ---- */
@@ -66,8 +66,8 @@ static const char *absolute(const char *variable)
     return value && *value == '/' ? value : NULL;
 }
 
-/* Below the variable's directory, or below a folder of HOME; *out is NULL where there is neither.
- */
+/* Returns a path below the variable's directory, or below a folder of HOME; *out is NULL where
+ * neither exists. */
 static enum mt_status below(const char *variable, const char *home_folder, const char *rest,
                             char **out, struct mt_error *err)
 {
@@ -82,8 +82,8 @@ static enum mt_status below(const char *variable, const char *home_folder, const
     return MT_OK;
 }
 
-/* What a variable of another program's says, where it is set: these may be relative, or begin with
- * "~/". *out is NULL where it is not. */
+/* Returns the value of another program's variable, which may be relative or begin with "~/". *out
+ * is NULL where it is not set. */
 static enum mt_status said(const char *variable, const char *rest, char **out, struct mt_error *err)
 {
     const char *value = getenv(variable), *home = absolute("HOME");
@@ -106,7 +106,7 @@ static enum mt_status find_root(char **out, struct mt_error *err)
     return status;
 }
 
-/* As argostranslate/settings.py chooses it. */
+/* Follows argostranslate/settings.py. */
 static enum mt_status find_argos(char **out, struct mt_error *err)
 {
     enum mt_status status = said("ARGOS_PACKAGES_DIR", "", out, err);
@@ -125,7 +125,7 @@ static enum mt_status find_bundled(char **out, struct mt_error *err)
     if (length <= 0)
         return MT_OK;
     program[length] = '\0';
-    for (int i = 0; i < 2; i++) { /* the program's own name, and bin */
+    for (int i = 0; i < 2; i++) { /* removes the program's name, and bin */
         char *slash = strrchr(program, '/');
         if (!slash)
             return MT_OK;
@@ -134,7 +134,7 @@ static enum mt_status find_bundled(char **out, struct mt_error *err)
     return mt_path_join(program, "share/attentiond", out, err);
 }
 
-/* As huggingface_hub/constants.py chooses it. */
+/* Follows huggingface_hub/constants.py. */
 static enum mt_status find_hub(char **out, struct mt_error *err)
 {
     enum mt_status status = said("HF_HUB_CACHE", "", out, err);
@@ -174,7 +174,7 @@ static bool is_known(const struct mt_places *places, const char *path)
     return false;
 }
 
-/* Takes path, which may be NULL, over. */
+/* Takes over path, which may be NULL. */
 static void add_place(struct mt_places *places, enum mt_place_kind kind, char *path)
 {
     if (path && is_directory(path) && !is_known(places, path))

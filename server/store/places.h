@@ -1,13 +1,13 @@
 /*
- * Where models lie on this machine. The environment says it, as it says it to the programs that
- * keep them:
+ * The directories for models on this machine. They depend on the environment, in the same way as
+ * for the programs that write them:
  *
  *   models    models_directory, one directory or several, with ':' between them; where it is empty,
  *             attentiond/models below XDG_DATA_HOME, else below .local/share in HOME, else
- *             /var/lib/attentiond/models. The first one is where pulled models are kept.
+ *             /var/lib/attentiond/models. Pulled models are stored in the first one.
  *   argos     LibreTranslate's packages: ARGOS_PACKAGES_DIR, ARGOS_TRANSLATE_PACKAGES_DIR, else
  *             argos-translate/packages below XDG_DATA_HOME or .local/share in HOME
- *   bundled   ../share/attentiond, seen from the program: where it was installed
+ *   bundled   ../share/attentiond relative to the program, where it was installed
  *   hub       Hugging Face's cache: HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, hub below HF_HOME, else
  *             huggingface/hub below XDG_CACHE_HOME or .cache in HOME
  *
@@ -29,11 +29,11 @@ struct mt_directories {
     size_t n;
 };
 
-/* A text that names something that exists is one directory, whatever characters are in it. Empty
- * parts name none. MT_LIMIT, MT_MEMORY. */
+/* Splits the setting at ':'. A text that is the name of something existing is one directory,
+ * whatever characters it has. Empty parts are ignored. MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_directories_split(const char *models_directory,
                                                   struct mt_directories *out, struct mt_error *err);
-/* Takes zeroed ones. */
+/* A zeroed struct is allowed. */
 void mt_directories_finish(struct mt_directories *directories);
 
 enum mt_place_kind {
@@ -43,7 +43,7 @@ enum mt_place_kind {
     MT_PLACE_HUB,
 };
 
-/* "models", "argos", "bundled", "huggingface". */
+/* Returns "models", "argos", "bundled", "huggingface". */
 const char *mt_place_name(enum mt_place_kind kind);
 
 struct mt_place {
@@ -51,26 +51,26 @@ struct mt_place {
     char *path;
 };
 
-/* The order is that in which models are served (catalog.h); the hub is last. The first is there
- * always, and its directory perhaps not yet; of the others, those whose directories are there. */
+/* In the order in which models are served (catalog.h), with the hub last. The first place is always
+ * there, even if its directory does not exist yet; the others only if their directories exist. */
 struct mt_places {
     struct mt_place list[MT_MAX_DIRECTORIES + 3];
     size_t n;
 };
 
-/* models_directory: the setting, which may be "". MT_LIMIT, MT_MEMORY. */
+/* models_directory is the setting, which may be "". MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_places_find(const char *models_directory, struct mt_places *out,
                                             struct mt_error *err);
-/* Takes zeroed ones. */
+/* A zeroed struct is allowed. */
 void mt_places_finish(struct mt_places *places);
 
-/* Whether a path is that of a package in LibreTranslate's directory of them. MT_MEMORY. */
+/* Whether a path is that of a package in LibreTranslate's directory. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_places_is_argos(const char *path, bool *out, struct mt_error *err);
 
-/* Where pulled models are kept. Borrowed. */
+/* Returns the directory for pulled models, which is borrowed. */
 const char *mt_places_root(const struct mt_places *places);
 
-/* NULL: there is none. Borrowed. */
+/* Returns NULL where there is no hub. Borrowed. */
 const char *mt_places_hub(const struct mt_places *places);
 
 #endif

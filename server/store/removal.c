@@ -26,7 +26,7 @@ static int delete_one(const char *path, const struct stat *st, int type, struct 
     return remove(path);
 }
 
-/* A file, or a directory with all that is in it; links are not followed. */
+/* Deletes a file, or a directory with everything in it; links are not followed. */
 static enum mt_status delete_tree(const char *path, struct mt_error *err)
 {
     if (nftw(path, delete_one, MAX_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0 && errno != ENOENT)
@@ -34,7 +34,7 @@ static enum mt_status delete_tree(const char *path, struct mt_error *err)
     return MT_OK;
 }
 
-/* Deletes what removals have left that were killed. */
+/* Deletes the remains of removals that were killed. */
 static void delete_leftovers(const char *directory)
 {
     DIR *entries = opendir(directory);
@@ -67,7 +67,8 @@ static enum mt_status check(const struct mt_stored_model *model, struct mt_error
     return MT_OK;
 }
 
-/* NULL: there is none, or it cannot be said where it is. */
+/* Returns the path of the packed form; NULL where there is none, or its path cannot be
+ * determined. */
 static char *packed_form(const struct mt_stored_model *model, const char *cache_directory)
 {
     char *path = NULL;
@@ -115,7 +116,7 @@ enum mt_status mt_stored_model_remove(const struct mt_stored_model *model,
     return status;
 }
 
-/* Whether the file is still what the path names: whoever pulls unlinks the lock at the end. */
+/* Whether the path still names the open file: a pull unlinks its lock at the end. */
 static bool is_same_file(int fd, const char *path)
 {
     struct stat of_fd, of_path;
@@ -123,7 +124,7 @@ static bool is_same_file(int fd, const char *path)
            of_fd.st_ino == of_path.st_ino;
 }
 
-/* The lock of whoever pulls, which is taken while nobody does. */
+/* Takes the lock that a pull holds while it runs. */
 static enum mt_status take_lock(const char *path, const char *name, int *out_fd,
                                 struct mt_error *err)
 {

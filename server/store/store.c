@@ -18,15 +18,15 @@
 
 #define HUB_SCHEME "hf:"
 #define ARCHIVE_ENDING ".argosmodel"
-/* Whom a NAME alone means where several in the hub have one. */
+/* The organisation that a NAME alone means where several in the hub have it. */
 #define USUAL_ORGANISATION "Helsinki-NLP/"
-/* As many digits of a commit say which one is meant. */
+/* Fewest digits that identify a commit. */
 #define MIN_COMMIT_DIGITS 7
 #define MAX_PLACES_IN_MESSAGE 6
-/* How deep folders may lie in a model's directory. */
+/* Deepest folders in a model's directory. */
 #define MAX_DEPTH 4
 
-/* ---- what there is ---- */
+/* ---- listing ---- */
 
 static enum mt_status reserve(struct mt_store *store, struct mt_error *err)
 {
@@ -35,7 +35,7 @@ static enum mt_status reserve(struct mt_store *store, struct mt_error *err)
     return MT_ROOM(&store->models, &store->capacity, store->n + 1, "models", err);
 }
 
-/* Takes path over. */
+/* Takes over path. */
 static enum mt_status add(struct mt_store *store, enum mt_place_kind place, const char *name,
                           char *path, struct mt_error *err)
 {
@@ -54,8 +54,7 @@ static enum mt_status add(struct mt_store *store, enum mt_place_kind place, cons
     return MT_OK;
 }
 
-/* Whether a snapshot has more than its configuration, which is all that the hub's client leaves where
- * it was asked for nothing else. */
+/* Whether a snapshot has more than its configuration: the hub's client can download that alone. */
 static bool has_weights(const char *path)
 {
     return mt_source_other_weights(path, "") || !mt_path_holds(path, "config.json") ||
@@ -185,9 +184,9 @@ uint64_t mt_stored_model_bytes(const struct mt_stored_model *model)
     return fd >= 0 ? bytes_below(fd, MAX_DEPTH) : (uint64_t)st.st_size;
 }
 
-/* ---- which one is meant ---- */
+/* ---- finding ---- */
 
-/* What a name may mean, best first. */
+/* The ways in which a name may mean a model, best first. */
 enum meaning {
     ITS_NAME,
     ITS_ORIGIN,
@@ -212,7 +211,8 @@ static bool is_named(const struct mt_stored_model *model, const char *name)
            (model->name[length] == '\0' || strcmp(model->name + length, ARCHIVE_ENDING) == 0);
 }
 
-/* from is name, or name and the revision, or name is with the beginning of the commit. */
+/* Whether the model was pulled from name: name may lack the revision, or have only the beginning of
+ * the commit. */
 static bool is_from(const struct mt_stored_model *model, const char *name)
 {
     const char *from = without_scheme(model->origin.from), *revision = strrchr(name, '@');
@@ -244,7 +244,7 @@ static enum meaning meaning_of(const struct mt_stored_model *model, const char *
     return NOTHING;
 }
 
-/* The first with the best meaning; *rivals another one that the name means no less. */
+/* Returns the first model with the best meaning. *rival gets another one with the same meaning. */
 static const struct mt_stored_model *match(const struct mt_store *store, const char *name,
                                            enum meaning least, const struct mt_stored_model **rival)
 {
@@ -271,7 +271,7 @@ const struct mt_stored_model *mt_store_find_in_models(const struct mt_store *sto
     return match(store, without_scheme(name), HUB_REPOSITORY, &rival);
 }
 
-/* "ORG/NAME@REVISION" in the hub; main is what the list has already. */
+/* Finds "ORG/NAME@REVISION" in the hub. The list already has main. */
 static enum mt_status find_revision(const struct mt_store *store, const char *name, char **out,
                                     struct mt_error *err)
 {
@@ -300,12 +300,12 @@ bool mt_store_is_name(const char *text)
         return false;
     if (!slash)
         return true;
-    const char *revision = strchr(slash, '@'); /* whose name may have slashes, too */
+    const char *revision = strchr(slash, '@'); /* a revision may have slashes, too */
     slash = strchr(slash + 1, '/');
     return !slash || (revision && slash > revision);
 }
 
-/* A repository of the hub of which not everything is there. */
+/* Whether the name is that of a repository in the hub with missing files. */
 static bool is_incomplete(const struct mt_store *store, const char *name)
 {
     const char *hub = mt_places_hub(&store->places);

@@ -11,19 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts within texts. */
+/* Deepest nesting of texts. */
 #define MAX_PARAGRAPHS 16
 #define MAX_NAME 80
-/* Blanks from which on they part texts. */
+/* Fewest blanks in a row that separate texts. */
 #define MANY_BLANKS 2
 #define NONE ((size_t)-1)
 
-/* One that is open within a paragraph. */
+/* An element that is open within a paragraph. */
 struct element {
     size_t depth;
-    size_t token; /* of a pair: its OPEN */
-    size_t looks; /* of a look: how long the paragraph's were before; else NONE */
-    size_t begin; /* where it begins */
+    size_t token; /* of a pair: index of its OPEN token */
+    size_t looks; /* of a look: length of the paragraph's looks before it; otherwise NONE */
+    size_t begin; /* where it begins in the file */
     enum mt_markup_role role;
 };
 
@@ -34,19 +34,20 @@ struct paragraph {
     size_t n, capacity;
     struct element elements[MT_XML_MAX_DEPTH];
     size_t n_elements;
-    struct mt_text looks; /* the tags of those that are open */
+    struct mt_text looks; /* tags of the open looks */
     size_t look;
-    size_t n_looks;            /* that are open */
-    struct mt_link_list links; /* what stands before each, and what closes it: tokens */
-    bool has_words;            /* since the last link began or ended */
+    size_t n_looks;            /* number of open looks */
+    struct mt_link_list links; /* tokens: the one before each link, and its end */
+    bool has_words;            /* there are words since the last link began or ended */
     bool is_behind_blank;
-    bool takes_words; /* the last token does */
-    /* behind the last character that is no blank: the token, the bytes of it, the place in the file */
+    bool takes_words; /* words may be added to the last token */
+    /* Position behind the last character that is not blank: the token, the length of its bytes
+     * then, and the position in the file. */
     size_t solid_token, solid_length, solid_end;
-    /* the element that is copied */
+    /* The element that is being copied. */
     size_t whole_depth, whole_begin, n_blanks;
     enum mt_markup_role whole_role;
-    struct mt_text whole_words; /* the beginning of what it holds */
+    struct mt_text whole_words; /* the beginning of its content */
     size_t whole_id;
 };
 
@@ -55,18 +56,18 @@ struct reader {
     struct mt_office *office;
     const struct mt_markup *markup;
     void *context;
-    mt_markup_take *scan;                         /* instead of reading texts */
-    struct paragraph *paragraphs[MAX_PARAGRAPHS]; /* one within the other */
+    mt_markup_take *scan;                         /* called instead of reading texts */
+    struct paragraph *paragraphs[MAX_PARAGRAPHS]; /* nested */
     size_t n;
-    size_t left_depth; /* of an element that stays with all in it */
-    size_t cdata;      /* where one begins, or NONE */
+    size_t left_depth; /* depth of an element in which nothing is translated */
+    size_t cdata;      /* where an open CDATA begins, or NONE */
     char entity[MAX_NAME], entity_text[16];
     struct mt_error *err;
 };
 
 /* ---- names and attributes ---- */
 
-/* A name with the table's prefix instead of its namespace. */
+/* Makes a name with the table's prefix of one with its namespace. */
 static void name_of(const struct mt_markup *markup, const char *name, char out[MAX_NAME])
 {
     const char *blank = strrchr(name, ' ');
@@ -128,13 +129,13 @@ static void drop_tokens(struct paragraph *p, size_t n)
         p->links.n--;
 }
 
-/* Whether a text may end before the token: no look is around both. */
+/* Whether a text may end before the token: no look is around both sides. */
 static bool is_border(const struct mt_office_token *tokens, size_t index)
 {
     return tokens[index].outer.begin >= tokens[index - 1].outer.end;
 }
 
-/* What stands between the links of a list belongs to no text. */
+/* Makes cuts of what stands between the links of a list. */
 static void cut_lists(struct mt_office_token *tokens, size_t n)
 {
     for (size_t i = 0, next; i < n; i = next) {
@@ -181,7 +182,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The token that words are added to, and whose range has them. */
+/* Returns the token that words of this range are added to. */
 static enum mt_status open_words(struct reader *reader, struct mt_range range,
                                  struct mt_office_token **out)
 {
@@ -226,7 +227,8 @@ static void note_whole(struct paragraph *p, const char *text, size_t length)
             mt_text_append(&p->whole_words, text + i, 1);
 }
 
-/* What stands in the file as it is read has a place for each character; else there is one for all. */
+/* If the text is the same as in the file, then each character has its position there; otherwise all
+ * of them have the whole range. */
 static enum mt_status take_text(struct reader *reader, const char *text, size_t length,
                                 struct mt_range range)
 {
@@ -318,8 +320,9 @@ static bool have_one_look(const struct mt_office_token *tokens, size_t n)
     return true;
 }
 
-/* What was read within an element that is still open: its tags stay where they are, and within a look words
- * of one look are a text between them. Words of several stay as they are. */
+/* Adds tokens that were read within an element that is still open. The element's tags stay where
+ * they are. Within a look, words of a single look become a text between the tags, and others are
+ * not translated. */
 static enum mt_status add_inner(struct reader *reader, size_t begin, size_t end, bool is_in_look)
 {
     struct mt_office_token *tokens = current(reader)->tokens + begin;
@@ -346,15 +349,15 @@ static enum mt_status add_all(struct reader *reader)
     return status;
 }
 
-/* Makes texts of what was read of a paragraph, of which more may come. */
+/* Makes texts of the part of a paragraph that has been read so far. */
 static enum mt_status flush(struct reader *reader)
 {
     struct paragraph *p = current(reader);
     while (p->n > 0 && p->tokens[p->n - 1].kind == MT_OFFICE_WORDS && p->solid_token != p->n - 1)
-        drop_tokens(p, p->n - 1); /* blanks */
+        drop_tokens(p, p->n - 1); /* these are blanks */
     if (p->n > 0 && p->tokens[p->n - 1].kind == MT_OFFICE_WORDS) {
         struct mt_office_token *last = &p->tokens[p->n - 1];
-        if (last->outer.end == last->range.end) /* not in an element */
+        if (last->outer.end == last->range.end) /* it is not within an element */
             last->outer.end = p->solid_end;
         last->bytes.length = p->solid_length;
         last->range.end = p->solid_end;
@@ -388,7 +391,7 @@ static enum mt_status add_blanks(struct reader *reader, struct mt_range range)
     if (status)
         return status;
     mt_text_append(&token->bytes, " ", 1);
-    p->is_behind_blank = false; /* another one counts */
+    p->is_behind_blank = false; /* a blank behind it is visible */
     p->solid_token = p->n - 1;
     p->solid_length = token->bytes.length;
     p->solid_end = range.end;
@@ -438,7 +441,7 @@ static enum mt_status end_whole(struct reader *reader, size_t end)
     return add_point(reader, range, '\0');
 }
 
-/* An id that the two ends of a stretch of words share, because they have the same name. */
+/* Returns an id that both ends of a stretch of words share, because they have the same name. */
 static size_t id_of(const struct reader *reader, const struct mt_markup_tag *tag)
 {
     static const char *const names[] = {"text:name", "text:change-id", "text:id", "office:name"};
@@ -474,7 +477,7 @@ static enum mt_status begin_link(struct reader *reader, size_t begin)
     return add_token(reader, MT_OFFICE_NOTHING, (struct mt_range){begin, begin}, &before);
 }
 
-/* open, close: its tokens. */
+/* open and close are indexes of its tokens. */
 static void end_link(struct paragraph *p, size_t open, size_t close)
 {
     const struct mt_range link = {open - 1, close};
@@ -486,7 +489,7 @@ static void end_link(struct paragraph *p, size_t open, size_t close)
     }
 }
 
-/* Whether all that was read in looks that are open can be written without them. */
+/* Whether everything read within open looks can be written without them. */
 static bool can_part(const struct paragraph *p)
 {
     bool is_in_look = false, can = true;
@@ -499,7 +502,8 @@ static bool can_part(const struct paragraph *p)
     return can;
 }
 
-/* A look around a list is around several texts, and stays where it is, or they are one. */
+/* Separates the texts of a list. A look around the list then stays where it is, around several
+ * texts. Where that is impossible, the list remains one text. */
 static enum mt_status part_list(struct reader *reader, size_t begin)
 {
     struct paragraph *p = current(reader);
@@ -564,7 +568,7 @@ static enum mt_status end_element(struct reader *reader, struct mt_range tag)
     struct mt_office_token *open = &p->tokens[element.token];
     if (element.role == MT_MARKUP_NOTE && reader->markup->look && element.token > 0 &&
         p->n == element.token + 2 && mt_office_is_ordinal(open - 1, open + 1)) {
-        open->kind = MT_OFFICE_NOTHING; /* such an ending looks as its number does */
+        open->kind = MT_OFFICE_NOTHING; /* an ordinal's ending gets the look of its number */
         open[1].outer = (struct mt_range){element.begin, tag.end};
         p->takes_words = false;
         return MT_OK;
@@ -596,7 +600,7 @@ static enum mt_markup_role role_of(const struct reader *reader, const struct mt_
     return markup->role ? markup->role(reader->context, tag, role) : role;
 }
 
-/* Whether the value is what stands in the file, but for entities of XML's and blanks. */
+/* Whether the value is the same as in the file, except for blanks and entities that XML defines. */
 static bool is_readable(const char *raw, size_t length, const char *value)
 {
     struct mt_text plain = {0};
@@ -622,7 +626,7 @@ static enum mt_status add_attribute(struct reader *reader, struct mt_range range
     return status;
 }
 
-/* Attributes that hold texts. */
+/* Adds the attributes that are texts. */
 static enum mt_status take_attributes(struct reader *reader, const struct mt_markup_tag *tag)
 {
     const struct mt_markup *markup = reader->markup;
@@ -642,7 +646,7 @@ static enum mt_status take_attributes(struct reader *reader, const struct mt_mar
     return status;
 }
 
-/* Notes how many blanks an element that is copied stands for, and of which stretch it is an end. */
+/* Notes how many blanks a copied element stands for, and which stretch it is an end of. */
 static void note_attributes(const struct reader *reader, const struct mt_markup_tag *tag)
 {
     struct paragraph *p = current(reader);

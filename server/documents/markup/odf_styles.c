@@ -10,12 +10,12 @@
 
 #include <unicode/uloc.h>
 
-/* An automatic style of characters: a program makes one where somebody made words bold, say, without
- * choosing a style. */
+/* An automatic style of characters. Programs create one where somebody makes words bold, for
+ * example, without choosing a style. */
 struct mt_odf_style {
     struct mt_text name, properties;
-    size_t first;        /* number of the first style with these properties */
-    struct mt_range tag; /* of the first one: a span that has it */
+    size_t first;        /* index of the first style with these properties */
+    struct mt_range tag; /* a span's tag with that first style */
 };
 
 static const char *value_of(const struct mt_odf *odf, const struct mt_markup_tag *tag,
@@ -56,7 +56,7 @@ static enum mt_status add_style(struct mt_odf *odf, const char *name, const char
     return mt_text_check(&style->name, "a style", err);
 }
 
-/* What nobody sees: when it was typed, and in which language. */
+/* Whether the property is invisible: when the words were typed, and in which language. */
 static bool is_unseen(const char *name)
 {
     static const char *const unseen[] = {" rsid",
@@ -83,7 +83,7 @@ static enum mt_status add_properties(struct mt_odf *odf, const struct mt_markup_
 {
     struct mt_odf_style *style = &odf->styles[odf->n_styles - 1];
     bool is_known = strcmp(tag->name, "style:text-properties") == 0;
-    if (!is_known) /* a condition or the like: like no other */
+    if (!is_known) /* a condition or the like, with which no other style is equal */
         mt_text_append_string(&style->properties, style->name.bytes);
     for (const char *const *at = tag->attributes; is_known && *at; at += 2)
         if (!is_unseen(at[0]))
@@ -119,7 +119,7 @@ static enum mt_status group_styles(struct mt_odf *odf, struct mt_error *err)
     return MT_OK;
 }
 
-/* All styles with equal properties get the same tag. */
+/* All styles with the same properties get the same tag. */
 struct mt_range mt_odf_look(void *context, const struct mt_markup_tag *tag)
 {
     struct mt_odf *odf = context;
@@ -139,7 +139,8 @@ struct mt_range mt_odf_look(void *context, const struct mt_markup_tag *tag)
 
 bool mt_odf_is_off_line(const struct mt_odf *odf, const char *style)
 {
-    static const char position[] = " text-position="; /* of "super 58%", "-33% 58%", "0% 100%" */
+    /* of values like "super 58%", "-33% 58%", "0% 100%" */
+    static const char position[] = " text-position=";
     const struct mt_odf_style *found = style ? find_style(odf, style) : NULL;
     const char *value =
         found && found->properties.length > 0 ? strstr(found->properties.bytes, position) : NULL;
@@ -148,7 +149,8 @@ bool mt_odf_is_off_line(const struct mt_odf *odf, const char *style)
 
 /* ---- languages ---- */
 
-/* Three languages stand side by side: of letters as ours, of ideographs, and of all other scripts. */
+/* Finds the attributes for the target language, of which there are three sets: for Latin, Greek and
+ * Cyrillic letters, for ideographs, and for all other scripts. */
 static enum mt_status find_attributes(const char *target, const char **language,
                                       const char **country, struct mt_error *err)
 {
@@ -184,7 +186,7 @@ static enum mt_status edit(struct mt_odf *odf, const struct mt_markup_tag *tag,
     return mt_document_add_edit(odf->document, range, text, err);
 }
 
-/* The language that the document says it is in becomes the target's, wherever it says so. */
+/* Adds the edit that replaces the document's language by the target language. */
 static enum mt_status take_language(struct mt_odf *odf, const struct mt_markup_tag *tag,
                                     struct mt_error *err)
 {
@@ -213,7 +215,7 @@ static enum mt_status take_language(struct mt_odf *odf, const struct mt_markup_t
 
 /* ---- code ---- */
 
-/* Whether LibreOffice or pandoc has the style for code. */
+/* Whether it is a style that LibreOffice or pandoc has for code. */
 static bool is_for_code(const char *style)
 {
     static const char *const styles[] = {"Source_20_Text", "Source_Text", "Preformatted_20_Text",
@@ -250,7 +252,7 @@ static enum mt_status add_code(struct mt_odf *odf, const char *style, struct mt_
     return MT_OK;
 }
 
-/* ---- what is known before texts are read ---- */
+/* ---- facts that are needed before texts are read ---- */
 
 static enum mt_status add_name(struct mt_odf *odf, const char *name, struct mt_error *err)
 {
@@ -266,7 +268,7 @@ static enum mt_status add_name(struct mt_odf *odf, const char *name, struct mt_e
     return mt_text_take(&text, "a document", &odf->names[odf->n_names++], &length, err);
 }
 
-/* Texts in a formula: "open", "she said ""yes""". */
+/* Adds the texts in a formula: "open", "she said ""yes""". */
 static enum mt_status take_formula(struct mt_odf *odf, const char *formula, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
@@ -286,7 +288,7 @@ static enum mt_status take_formula(struct mt_odf *odf, const char *formula, stru
     return status;
 }
 
-/* What refers to cells by their text. */
+/* Adds the texts by which this element refers to cells. */
 static enum mt_status take_names(struct mt_odf *odf, const struct mt_markup_tag *tag,
                                  struct mt_error *err)
 {
@@ -306,7 +308,7 @@ static enum mt_status take_names(struct mt_odf *odf, const struct mt_markup_tag 
     return status;
 }
 
-/* Which properties come, if this is no property. */
+/* Notes whose properties follow, if this is not a property. */
 static enum mt_status take_style(struct mt_odf *odf, const struct mt_markup_tag *tag,
                                  struct mt_error *err)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Where a page says what it is. */
+/* Bytes in which a page declares its type. */
 #define HEAD_BYTES 2048
 
 static const char *const namespaces[][2] = {
@@ -23,7 +23,7 @@ static const char *const namespaces[][2] = {
     {"http://www.daisy.org/z3986/2005/ncx/", "ncx:"},
 };
 
-/* What is not here is a block. */
+/* Every element that is not in this table is a block. */
 static const struct mt_markup_element elements[] = {
     {"body", MT_MARKUP_FLOW},
     {"title", MT_MARKUP_TEXT},
@@ -113,7 +113,8 @@ static const char *value_of(const struct mt_markup_tag *tag, const char *name)
     return value ? value : "";
 }
 
-/* What is not to be translated, and the numbers of a printed book's pages. */
+/* Returns whether an element is left out: it must not be translated, or is the number of a printed
+ * page. */
 static enum mt_markup_role role_of(void *context, const struct mt_markup_tag *tag,
                                    enum mt_markup_role role)
 {
@@ -182,7 +183,7 @@ static enum mt_status take_language(void *context, const struct mt_markup_tag *t
     struct mt_range range = mt_xml_find_attribute(bytes, tag->range, "xml:lang");
     enum mt_status status = say_target(xhtml, range, err);
     struct mt_range other = mt_xml_find_attribute(bytes, tag->range, "lang");
-    if (other.begin == range.begin) /* the same one, without its prefix */
+    if (other.begin == range.begin) /* the same attribute, without its prefix */
         other = mt_xml_find_attribute(bytes, (struct mt_range){range.end, tag->range.end}, "lang");
     return status || strcmp(tag->name, "html") != 0 ? status : say_target(xhtml, other, err);
 }

@@ -10,11 +10,11 @@
 struct reader {
     const struct mt_document *document;
     struct mt_office_kept *kept;
-    struct mt_range formula; /* what it begins with; empty: in none */
+    struct mt_range formula; /* where it begins; empty: the text is in no formula */
     size_t depth;
 };
 
-/* Attributes that name what a cell says. */
+/* Attributes whose values are the texts of cells. */
 static const struct {
     const char *element, *attribute;
 } names[] = {
@@ -34,7 +34,7 @@ static void add(struct mt_office_kept *kept, const char *text, size_t length)
         mt_text_append(&kept->bytes, "", 1);
 }
 
-/* Line ends in a column's name are written _x000a_. */
+/* Adds a column's name, in which line ends are written as _x000a_. */
 static void add_name(struct mt_office_kept *kept, const char *name)
 {
     struct mt_text text = {0};
@@ -50,7 +50,7 @@ static void add_name(struct mt_office_kept *kept, const char *name)
     mt_text_finish(&text);
 }
 
-/* A list of allowed values is one text with commas. */
+/* Adds a list of allowed values, which is one text with commas. */
 static void add_list(struct mt_office_kept *kept, char *text, size_t length)
 {
     add(kept, text, length);
@@ -62,7 +62,8 @@ static void add_list(struct mt_office_kept *kept, char *text, size_t length)
             add_name(kept, text + at + strspn(text + at, " "));
 }
 
-/* Texts stand between quotation marks, where two are one; names of sheets between apostrophes. */
+/* Adds the texts of a formula. They are between quotation marks, which are doubled within, and
+ * names of sheets are between apostrophes. */
 static void add_formula(struct mt_office_kept *kept, const char *formula)
 {
     struct mt_text text = {0};

@@ -1,8 +1,10 @@
 /*
- * Texts of a workbook's cells that something else names as they stand: headings of tables and fields of
- * pivot tables (a cell that says something else makes a program repair the file), texts that formulas
- * compare with, values that filters and lists of allowed values hold.
- * Only document_office.c and office_*.c use this.
+ * Texts of a workbook's cells that something else refers to by their exact words: headings of
+ * tables and fields of pivot tables (programs repair the file if a cell has other words), texts
+ * that formulas compare with, and the values in filters and lists of allowed values. They must not
+ * be translated.
+ *
+ * Only document_office.c and office_*.c include this.
  *
  * Thread-safety: one thread at a time; mt_office_is_kept is safe.
  */
@@ -11,23 +13,23 @@
 
 #include "server/documents/document_state.h"
 
-/* Zero-initialise. */
+/* Has to be zero-initialised. */
 struct mt_office_kept {
     struct mt_text bytes; /* the texts, each ending in NUL */
-    const char **texts;   /* sorted, into bytes */
+    const char **texts;   /* sorted pointers into bytes */
     size_t n;
 };
 
-/* Adds what a part of document (a sheet, a table, the workbook, a pivot table's fields) names. MT_FORMAT:
- * no XML; MT_LIMIT; MT_MEMORY. */
+/* Adds the texts that a part of document refers to (a sheet, a table, the workbook, a pivot table's
+ * fields). MT_FORMAT: it is not XML; MT_LIMIT; MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_office_kept_add(struct mt_office_kept *kept,
                                                 const struct mt_document *document, size_t part,
                                                 struct mt_error *err);
-/* Once, when all are added. */
+/* Has to be called once, after all are added. */
 MT_MUST_CHECK enum mt_status mt_office_kept_sort(struct mt_office_kept *kept, struct mt_error *err);
 void mt_office_kept_finish(struct mt_office_kept *kept);
 
-/* In any case, as formulas compare. */
+/* Compares without case, as formulas do. */
 bool mt_office_is_kept(const struct mt_office_kept *kept, const char *text);
 
 #endif

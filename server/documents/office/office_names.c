@@ -18,7 +18,7 @@ const char *mt_office_attribute(const struct mt_xml_tag *tag, const char *name)
 enum mt_status mt_office_find_prefix(struct mt_office_prefix *prefix, const char *language,
                                      const struct mt_xml_tag *tag, struct mt_error *err)
 {
-    char namespaces[2][80]; /* as most write it, and of ISO 29500's strict form */
+    char namespaces[2][80]; /* the usual one, and that of ISO 29500's strict form */
     if (prefix->is_known)
         return MT_OK;
     snprintf(namespaces[0], sizeof namespaces[0], "http://schemas.openxmlformats.org/%s/2006/main",
@@ -56,8 +56,8 @@ bool mt_office_is_one_of(const char *name, const char *const *names, size_t n)
     return false;
 }
 
-/* Whether it is a style for code of pandoc, Word or LibreOffice, or a name that people give
- * theirs. */
+/* Whether the style is one that pandoc, Word or LibreOffice has for code, or has a name that people
+ * give to such styles. */
 bool mt_office_is_code(const char *style)
 {
     static const char *const styles[] = {"VerbatimChar", "HTMLCode",         "HTMLSample",
@@ -76,5 +76,5 @@ bool mt_office_unescape(const char *xml, size_t length, struct mt_text *out)
     for (size_t i = begin; i < out->length; i++)
         if (out->bytes[i] == '\t' || out->bytes[i] == '\r' || out->bytes[i] == '\n')
             out->bytes[i] = ' ';
-    return !memchr(xml, '<', length); /* comments, CDATA */
+    return !memchr(xml, '<', length); /* there are comments or CDATA */
 }

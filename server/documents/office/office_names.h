@@ -1,7 +1,8 @@
 /*
- * Names of elements in the parts of an office document. An element is known by the prefix that the part's
- * first declaration gives to its namespace.
- * Only office_*.c use this.
+ * Names of elements in the parts of an office document. An element is recognised by the prefix that
+ * the part's first declaration gives to its namespace.
+ *
+ * Only office_*.c include this.
  */
 #ifndef MT_SERVER_DOCUMENTS_OFFICE_OFFICE_NAMES_H
 #define MT_SERVER_DOCUMENTS_OFFICE_OFFICE_NAMES_H
@@ -10,32 +11,32 @@
 #include "server/documents/xml_elements.h"
 
 struct mt_office_prefix {
-    char text[MT_OFFICE_MAX_PREFIX + 1]; /* with the colon: "w:" */
+    char text[MT_OFFICE_MAX_PREFIX + 1]; /* includes the colon: "w:" */
     bool is_known;
 };
 
-/* Looks for the declaration of a language of Office's ("wordprocessingml", ...) in a tag, until it is
- * found. MT_LIMIT: the prefix is too long. */
+/* Searches a tag for the declaration of an Office namespace ("wordprocessingml", ...), unless it
+ * was found already. MT_LIMIT: the prefix is too long. */
 MT_MUST_CHECK enum mt_status mt_office_find_prefix(struct mt_office_prefix *prefix,
                                                    const char *language,
                                                    const struct mt_xml_tag *tag,
                                                    struct mt_error *err);
 
-/* Whether the tag, of document, has that prefix. */
+/* Whether a tag of document has that prefix. */
 bool mt_office_has_prefix(const struct mt_office_prefix *prefix, const struct mt_document *document,
                           const struct mt_xml_tag *tag);
 
-/* The value of an attribute, whatever its prefix; "" where there is none. */
+/* Returns the value of an attribute with any prefix; "" where there is none. */
 const char *mt_office_attribute(const struct mt_xml_tag *tag, const char *name);
 
 bool mt_office_is_one_of(const char *name, const char *const *names, size_t n);
 #define MT_IS_ONE_OF(name, names) mt_office_is_one_of(name, names, sizeof(names) / sizeof *(names))
 
-/* Whether a style, of runs or paragraphs, is for what programs read, by its identifier. */
+/* Whether a style of runs or paragraphs is meant for source code, by its identifier. */
 bool mt_office_is_code(const char *style);
 
-/* Appends what stands between tags as words: entities are characters, line ends and tabs blanks. False:
- * there is other markup among it, which could not be written again. */
+/* Appends the text between tags as words: entities become characters, line ends and tabs become
+ * blanks. Returns false where there is other markup in it, which could not be written again. */
 bool mt_office_unescape(const char *xml, size_t length, struct mt_text *out);
 
 #endif

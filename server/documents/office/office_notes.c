@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Most bytes of a note, and letters among them. */
+/* Most bytes, and most letters, of a note. */
 #define MAX_NOTE_BYTES 6
 #define MAX_NOTE_LETTERS 2
 /* Most letters of a symbol that a note at its end belongs to. */
@@ -42,7 +42,7 @@ bool mt_office_is_ordinal(const struct mt_office_token *before, const struct mt_
 
 /* ---- runs ---- */
 
-/* Whether words of this look stand above or below the line. */
+/* Whether words of this look are a superscript or subscript. */
 static bool is_off_line(const struct mt_office *office, size_t look)
 {
     static const char baseline[] = " baseline=\"";
@@ -52,14 +52,14 @@ static bool is_off_line(const struct mt_office *office, size_t look)
            (shift && shift[strlen(baseline)] != '0');
 }
 
-/* Whether the words of the two stand side by side, in runs of their own. */
+/* Whether the words of two tokens are adjacent, in separate runs. */
 static bool are_neighbours(const struct mt_office_token *before,
                            const struct mt_office_token *token)
 {
     return before->outer.end <= token->outer.begin;
 }
 
-/* Words above or below the line become a note, or words as those before them. */
+/* Makes a note of a superscript or subscript, or gives it the look of the words before it. */
 static enum mt_status take_run(const struct mt_document *document, struct mt_office_token *tokens,
                                size_t n, size_t i, struct mt_error *err)
 {
@@ -109,7 +109,8 @@ static size_t count_word(const struct mt_text *text)
     return end;
 }
 
-/* Whether a note says what the word at whose end it stands is: CO2, km2, 106, 3rd. Not it2, which has a footnote. */
+/* Whether a note is part of the word before it: CO2, km2, 106, 3rd. A footnote is not, as in
+ * it2. */
 static bool belongs(const char *word, size_t n, const struct mt_office_note *note)
 {
     size_t n_capitals = 0;
@@ -125,7 +126,7 @@ static bool belongs(const char *word, size_t n, const struct mt_office_note *not
     return note->n_digits > 0 && (n == 1 || n_capitals == n || strcspn(word, "aeiouyAEIOUY") >= n);
 }
 
-/* Bytes of the word at the text's end with the number before it: 25 m. */
+/* Returns the length of the last word of the text, including the number before it: 25 m. */
 static size_t with_number(const struct mt_text *text, size_t n)
 {
     size_t word = text->length - n, begin = word;
@@ -143,12 +144,13 @@ static size_t with_number(const struct mt_text *text, size_t n)
 struct symbol {
     const struct mt_document *document;
     const struct mt_office_paragraph *paragraph;
-    struct mt_office_token *token; /* the note, which becomes the whole */
-    size_t look;                   /* of the word before it */
+    struct mt_office_token *token; /* the note, which becomes the whole symbol */
+    size_t look;                   /* look of the word before it */
     struct mt_text bytes;
 };
 
-/* Moves words of a token to the symbol: n bytes from `at` on, which are its first or last ones. */
+/* Moves n bytes of a token's words from `at` on, which are its first or last ones, to the
+ * symbol. */
 static void move_words(struct symbol *symbol, struct mt_office_token *from, size_t at, size_t n)
 {
     const struct mt_office *office = symbol->document->own;
@@ -189,7 +191,7 @@ static void move_note(struct symbol *symbol, struct mt_office_token *note)
     symbol->token->outer.end = note->outer.end;
 }
 
-/* Bytes of the word that goes on behind a note; 0: none does. */
+/* Returns the length of the word that continues behind a note; 0: it does not. */
 static size_t goes_on(const struct symbol *symbol, const struct mt_office_token *note, size_t n)
 {
     const struct mt_office *office = symbol->document->own;
@@ -199,7 +201,7 @@ static size_t goes_on(const struct symbol *symbol, const struct mt_office_token 
     return is_one ? count_word(&behind->bytes) : 0;
 }
 
-/* Makes one of a note at tokens[i] and the symbol that it belongs to. */
+/* Joins a note at tokens[i] and the symbol that it belongs to. */
 static enum mt_status take_symbol(const struct mt_document *document,
                                   const struct mt_office_paragraph *paragraph, size_t i,
                                   struct mt_error *err)

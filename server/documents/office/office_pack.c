@@ -1,5 +1,5 @@
 /*
- * What writing needs of a document's paragraphs, from one process to another.
+ * Hands over from one process to another what writing needs of a document's paragraphs.
  */
 #include "server/documents/office/office_reader.h"
 #include "server/documents/office/office_runs.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a text's words are written, by number; 0: as the format does. */
+/* The functions that write a text's words, by number; 0: the format's own. */
 static mt_office_write_run *const writers[] = {
     NULL,
     mt_office_write_text_run,
@@ -87,7 +87,7 @@ static struct mt_range take_range(const struct mt_document *document, struct mt_
     return (struct mt_range){0};
 }
 
-/* Room for as many items as follow, one at least. */
+/* Allocates as many items as the table has next, at least one, and sets *n. */
 static void *make_items(struct mt_flat *flat, size_t size, size_t *n, struct mt_error *err)
 {
     *n = mt_flat_count(flat);
@@ -190,7 +190,8 @@ static enum mt_status unpack_language(struct mt_office *office, struct mt_flat *
     return status;
 }
 
-/* Bytes that its codes copy are the text's own, each once: texts within it are then, too. */
+/* Whether the bytes that the piece's codes copy belong to its text, each only once, so that this is
+ * true for texts within it, too. */
 static bool is_piece_sound(const struct mt_office *office, const struct mt_document_piece *piece)
 {
     size_t n_bytes = 0;

@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Codes from which on a text ends where it may. */
+/* Codes after which a text ends at the next possible place. */
 #define MAX_CODES 400
-/* Codes of a document: more than a book of 5,000 pages has. */
+/* Most codes of a document: more than a book of 5,000 pages has. */
 #define MAX_DOCUMENT_CODES 400000
-/* Bookmarks in pairs; those within so many stand before and behind the whole text. */
+/* Most bookmarks that stay pairs. Further ones within them are moved before and behind the whole
+ * text. */
 #define MAX_RANGES 32
 
 enum mt_status mt_office_create(const struct mt_office_format *format, struct mt_office **out,
@@ -156,7 +157,7 @@ enum mt_status mt_office_leave(struct mt_document *document, const struct mt_off
 
 /* ---- pairs ---- */
 
-/* A token that is half of no pair. */
+/* Makes a token a point, or something similar, that is half of no pair. */
 static void leave_alone(struct mt_office_token *token)
 {
     token->mate = MT_NO_MATE;
@@ -172,7 +173,8 @@ static bool is_mate(const struct mt_office_token *open, const struct mt_office_t
            (open->family != MT_OFFICE_RANGE || open->id == close->id);
 }
 
-/* What is on top of the mate was never closed. A field ends none that began outside of its element. */
+/* Closes a pair. Tokens above its mate on the stack were never closed. A field does not close one
+ * that began outside of its element. */
 static void close_token(struct mt_office_token *tokens, size_t index, size_t *open, size_t *n_open)
 {
     struct mt_office_token *token = &tokens[index];
@@ -193,7 +195,8 @@ static void close_token(struct mt_office_token *tokens, size_t index, size_t *op
     *n_open = n - 1;
 }
 
-/* A pair with a cut in it is none. counts: tokens before each that are words, and that cut. */
+/* Decides whether two tokens are a pair, which must not have a cut in it. The arrays count the
+ * tokens before each that are words, and that are cuts. */
 static void settle_pair(struct mt_office_token *tokens, size_t index, const size_t *n_words,
                         const size_t *n_cuts)
 {
@@ -204,7 +207,8 @@ static void settle_pair(struct mt_office_token *tokens, size_t index, const size
     if (n_cuts[mate] > n_cuts[index]) {
         leave_alone(&tokens[mate]);
         leave_alone(token);
-    } else if (n_words[mate] == n_words[index]) { /* around no words: all of it is one */
+    } else if (n_words[mate] == n_words[index]) {
+        /* there are no words within, so that all of it becomes one token */
         bool is_in_run = token->run.end > 0 || tokens[mate].run.end > 0;
         for (size_t i = index + 1; i < mate && !is_in_run; i++)
             token->is_verbatim = token->is_verbatim || tokens[i].is_verbatim;
@@ -259,7 +263,7 @@ struct maker {
         size_t code, look;
     } open[MT_OFFICE_MAX_OPEN];
     size_t n_open;
-    bool has_group; /* words that look otherwise are open */
+    bool has_group; /* a pair of another look is open */
     size_t group, group_look;
     struct mt_error *err;
 };
@@ -280,7 +284,7 @@ static enum mt_status add_code(struct maker *maker, struct code **out)
     return MT_OK;
 }
 
-/* What is to be written for a token: into bytes, or a range of the file. */
+/* Takes what is written for a token: bytes, or a range of the file. */
 static void take_bytes(const struct mt_office_token *token, struct mt_text *bytes,
                        struct mt_range *verbatim)
 {
@@ -290,7 +294,7 @@ static void take_bytes(const struct mt_office_token *token, struct mt_text *byte
         mt_text_append(bytes, token->bytes.bytes, token->bytes.length);
 }
 
-/* Appends a token that stands outside of the words and holds no texts. */
+/* Appends a token that is outside of the words and holds no texts. */
 static void append_token(const struct maker *maker, const struct mt_office_token *token,
                          struct mt_text *out)
 {
@@ -373,7 +377,7 @@ static enum mt_status make_open(struct maker *maker, const struct mt_office_toke
     return code->open.status ? code->open.status : code->close.status;
 }
 
-/* The same for one that is no pair: of one in a run, that stands around its range. */
+/* Takes the bytes of a point. If it is in a run, then the run is written around its range. */
 static void take_point(const struct maker *maker, const struct mt_office_token *token,
                        struct code *code)
 {
@@ -427,8 +431,8 @@ static enum mt_status make_token(struct maker *maker, const struct mt_office_tok
     return MT_OK;
 }
 
-/* Most of the words look so; but where tags around words say how they look, those without any do, if
- * there are some: what is in tags is in a pair then, whichever words are more. */
+/* Returns the look of most words. Where tags around words make the look, it is no look at all if
+ * there are words without tags, since what has tags becomes a pair. */
 static size_t find_look(struct maker *maker, size_t begin, size_t end)
 {
     struct look *looks = maker->office->looks;
@@ -451,14 +455,15 @@ static size_t find_look(struct maker *maker, size_t begin, size_t end)
     return best;
 }
 
-/* Points and what is floated stay outside of the text, at its ends. */
+/* Whether a token stays outside of the text where it is at its ends: points, and objects that
+ * float. */
 static bool stays_outside(const struct mt_office_token *token)
 {
     return token->kind != MT_OFFICE_WORDS && token->kind != MT_OFFICE_OPEN &&
            token->kind != MT_OFFICE_CLOSE;
 }
 
-/* But a symbol with its note that a text begins or ends with is a word of it. */
+/* Moves *first and *last so that a symbol with its note at either end is part of the text. */
 static void take_symbols(const struct mt_office_token *tokens, size_t begin, size_t end,
                          size_t *first, size_t *last)
 {
@@ -496,7 +501,7 @@ static enum mt_status add_outside(struct maker *maker, size_t begin, size_t end,
     return status;
 }
 
-/* Whether what stands outside may hold texts. */
+/* Whether tokens outside of the text may hold texts. */
 static bool holds_texts(const struct maker *maker, size_t begin, size_t end)
 {
     bool holds = false;
@@ -505,7 +510,7 @@ static bool holds_texts(const struct maker *maker, size_t begin, size_t end)
     return holds || maker->office->format;
 }
 
-/* The bytes of tokens [begin, end). Either end may stand within a run that was cut there. */
+/* Returns the bytes of tokens [begin, end). A run may be cut at either end. */
 static struct mt_range find_range(struct maker *maker, size_t begin, size_t end, size_t n)
 {
     const struct mt_office_token *tokens = maker->tokens;
@@ -569,7 +574,7 @@ static enum mt_status make_text(struct maker *maker, size_t begin, size_t end, s
     return status;
 }
 
-/* Whether a text may end before the token: it begins something of its own. */
+/* Whether a text may end before the token: nothing that opened before it is still open. */
 static bool is_border(const struct mt_office_token *tokens, size_t index)
 {
     return tokens[index].outer.begin >= tokens[index - 1].outer.end;

@@ -9,69 +9,70 @@
 #include <string.h>
 #include <strings.h>
 
-/* Paragraphs in text boxes of paragraphs, and fields in fields. */
+/* Deepest nesting of paragraphs, in text boxes, and of fields. */
 #define MAX_PARAGRAPHS 16
 #define MAX_FIELDS 64
 #define MAX_ELEMENTS MT_XML_MAX_DEPTH
 #define NONE ((size_t)-1)
 
-/* In a look, where these belong: that the words are written from the right, or were not, and their
- * language. */
+/* These bytes stand in a look for the places of two properties: whether the words are written from
+ * the right (or explicitly not), and their language. */
 enum { NO_DIRECTION = 1, DIRECTION = 2, LANGUAGE = 3 };
 
 struct field {
-    bool is_result; /* its instruction has ended */
-    bool is_first;  /* the one whose token is being made */
+    bool is_result; /* its instruction is complete */
+    bool is_first;  /* it is the one for which the token is being made */
     bool is_left;
 };
 
 /* An element around runs. */
 struct element {
     size_t depth, begin; /* of a <sdt>: where it begins */
-    size_t close;        /* of a <sdt>: where what closes its words begins; else 0 */
+    size_t close;        /* of a <sdt>: where the end behind its words begins; otherwise 0 */
     bool has_token, is_sdt;
 };
 
 struct paragraph {
     size_t depth, begin;
-    struct mt_range properties;      /* of an empty <pPr/> */
-    size_t direction_at;             /* where <bidi/> belongs in others; 0: nowhere */
-    struct mt_range other_direction; /* <bidi w:val="0"/> */
+    struct mt_range properties;      /* an empty <pPr/> */
+    size_t direction_at;             /* where <bidi/> has to be in other <pPr>; 0: nowhere */
+    struct mt_range other_direction; /* the range of <bidi w:val="0"/> */
     bool has_direction;
     struct mt_office_token *tokens;
     size_t n, capacity;
-    bool is_odd, is_code; /* left as it is */
+    bool is_odd, is_code; /* the paragraph is not translated */
     struct element elements[MAX_ELEMENTS];
     size_t n_elements;
-    size_t run_depth; /* 0: in none */
+    size_t run_depth; /* 0: outside of runs */
     struct mt_range run;
-    size_t run_first; /* token */
+    size_t run_first; /* index of its first token */
     size_t properties_depth, property_begin;
-    bool is_off, is_code_run; /* the property; the run */
-    size_t code;              /* behind the token of such runs, of which more may come; 0: none */
+    bool is_off, is_code_run; /* of the property; of the run */
+    /* index behind the token of runs of code, to which more may be added; 0: none */
+    size_t code;
     size_t look;
     size_t words_depth, words_begin;
     bool keeps_blanks;
-    size_t whole_depth; /* of an element that is copied as a whole */
+    size_t whole_depth; /* depth of an element that is copied completely */
     struct mt_range whole_tag;
     char whole_name[24];
     char whole_form;
     bool is_dropped, has_paragraphs;
-    bool has_attributes; /* that are texts */
+    bool has_attributes; /* some of its attributes are texts */
     struct field fields[MAX_FIELDS];
-    size_t n_fields, field; /* the token that is being made of a field, or NONE */
-    char field_change;      /* 'b'egin, 's'eparate, 'e'nd; of the element that is copied */
+    size_t n_fields, field; /* the field for which a token is being made, or NONE */
+    char field_change;      /* 'b'egin, 's'eparate or 'e'nd, in the element that is copied */
 };
 
 struct reader {
     struct mt_document *document;
     struct mt_office *office;
     struct mt_office_prefix prefix;
-    struct paragraph *paragraphs[MAX_PARAGRAPHS]; /* one within the other */
+    struct paragraph *paragraphs[MAX_PARAGRAPHS]; /* nested */
     size_t n;
-    struct mt_text properties; /* of the run */
+    struct mt_text properties; /* those of the run */
     bool has_direction, has_language;
-    struct mt_text instruction; /* of the field */
+    struct mt_text instruction; /* that of the field */
     struct mt_error *err;
 };
 
@@ -82,7 +83,8 @@ static bool is_word(const struct reader *reader, const struct mt_xml_tag *tag)
     return mt_office_has_prefix(&reader->prefix, reader->document, tag);
 }
 
-/* Whether an element that switches something on, such as <b/>, says that it is off. */
+/* Whether an element that switches a property on, such as <b/>, has a value that switches it
+ * off. */
 static bool is_off(const struct mt_xml_tag *tag)
 {
     static const char *const values[] = {"0", "false", "off"};
@@ -113,7 +115,7 @@ static enum mt_status add_token(struct reader *reader, enum mt_office_kind kind,
     return MT_OK;
 }
 
-/* Appends a piece of the file as it can stand in a paragraph. */
+/* Appends bytes of the file in a form that may stand in a paragraph. */
 static void append_xml(struct reader *reader, struct mt_range range, struct mt_text *out)
 {
     const struct paragraph *p = current(reader);
@@ -124,7 +126,7 @@ static void append_xml(struct reader *reader, struct mt_range range, struct mt_t
         mt_text_appendf(out, "</%sr>", reader->prefix.text);
 }
 
-/* Adds the XML to the field that is being read, or as a token of its own. */
+/* Adds the XML to the field that is being read, or as a separate token. */
 static enum mt_status add_xml(struct reader *reader, enum mt_office_kind kind,
                               struct mt_range range, struct mt_office_token **out)
 {
@@ -155,7 +157,7 @@ static enum mt_status add_words(struct reader *reader, const struct mt_range ran
     return status ? status : mt_text_check(&token->bytes, "a paragraph", reader->err);
 }
 
-/* Blanks that take the look of what stands around them. */
+/* Adds blanks, which take the look of the words around them. */
 static enum mt_status add_gap(struct reader *reader, struct mt_range range, size_t at, size_t n)
 {
     enum mt_status status = add_words(reader, range, reader->document->bytes + at, n);
@@ -164,7 +166,7 @@ static enum mt_status add_gap(struct reader *reader, struct mt_range range, size
     return status;
 }
 
-/* Words of a program: they are copied, and stand as a word, but for blanks around them. */
+/* Adds source code, which is copied in the place of a word, except the blanks around it. */
 static enum mt_status add_code(struct reader *reader, struct mt_range content, size_t end)
 {
     struct paragraph *p = current(reader);
@@ -201,7 +203,7 @@ static enum mt_status add_code(struct reader *reader, struct mt_range content, s
 
 /* ---- fields ---- */
 
-/* Fields whose result a program makes anew. */
+/* Whether it is a field whose result a program computes, so that it is not translated. */
 static bool is_left(const struct mt_text *instruction)
 {
     static const char *const names[] = {
@@ -317,7 +319,7 @@ static enum mt_status end_whole(struct reader *reader, const struct mt_xml_tag *
     bool is_properties =
         p->run_depth == 0 && name_length > 2 && strcmp(p->whole_name + name_length - 2, "Pr") == 0;
     if (is_properties && p->n > 0 && p->tokens[p->n - 1].kind == MT_OFFICE_OPEN) {
-        token = &p->tokens[p->n - 1]; /* they stand at its beginning */
+        token = &p->tokens[p->n - 1]; /* they are at the token's beginning */
         token->range.end = token->outer.end = range.end;
         mt_document_append(reader->document, range, &token->bytes);
         return MT_OK;
@@ -353,7 +355,7 @@ static void end_run(struct reader *reader, const struct mt_xml_tag *tag)
         p->tokens[i].outer.end = tag->range.end;
 }
 
-/* Once for each. */
+/* Adds the place of a property to the look, once for each kind. */
 static void place(struct reader *reader, char what)
 {
     bool *is_placed = what == LANGUAGE ? &reader->has_language : &reader->has_direction;
@@ -390,8 +392,8 @@ static void begin_in_run(struct reader *reader, const struct mt_xml_tag *tag)
     }
 }
 
-/* A property of the run's: its own bytes are how it looks, but for those that nobody sees, and for those
- * that depend on the language, whose places are kept. */
+/* Ends a property of a run. Its bytes become part of the look, except for properties that are
+ * invisible, and those that depend on the language, of which only the place is added. */
 static void end_property(struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const char *const behind_direction[] = {
@@ -492,7 +494,7 @@ static enum mt_status end_element(struct reader *reader, const struct mt_xml_tag
     return add_xml(reader, MT_OFFICE_CLOSE, (struct mt_range){begin, tag->range.end}, &token);
 }
 
-/* bookmarkStart and bookmarkEnd, and others. */
+/* Adds bookmarkStart, bookmarkEnd and the like. */
 static enum mt_status add_border(struct reader *reader, const struct mt_xml_tag *tag, bool *is_one)
 {
     struct paragraph *p = current(reader);
@@ -531,7 +533,7 @@ static enum mt_status begin_in_paragraph(struct reader *reader, const struct mt_
             last->has_token = true;
             return begin_element(reader, tag, last->begin);
         }
-        begin_whole(reader, tag, true, '\0'); /* its bytes are its parent's */
+        begin_whole(reader, tag, true, '\0'); /* its bytes are part of its parent's */
         return MT_OK;
     }
     if (strcmp(name, "r") == 0) {
@@ -630,7 +632,7 @@ void mt_office_write_text_run(const struct mt_office_run *run, struct mt_text *o
     mt_text_appendf(out, "</%st></%sr>", run->prefix, run->prefix);
 }
 
-/* A paragraph that is translated into a language that is written from the right is written so, too. */
+/* Adds the edit that makes a paragraph right-to-left if it is translated into such a language. */
 static enum mt_status add_direction(struct reader *reader, const struct paragraph *p, size_t end)
 {
     const char *prefix = reader->prefix.text;
@@ -679,7 +681,7 @@ static enum mt_status end_paragraph(struct reader *reader, const struct mt_xml_t
     return status;
 }
 
-/* <bidi/> stands before these. */
+/* Notes where <bidi/> belongs, which is before these elements. */
 static void take_paragraph_property(struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const char *const behind[] = {
@@ -701,7 +703,7 @@ static void take_paragraph_property(struct reader *reader, const struct mt_xml_t
         p->direction_at = tag->range.begin;
 }
 
-/* Takes the description of a picture, which is read aloud in its place. */
+/* Adds the description of a picture, which is read aloud, as a text. */
 static enum mt_status take_description(struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const char *const deleted[] = {"del", "moveFrom"};

@@ -10,10 +10,11 @@
 #include <string.h>
 #include <strings.h>
 
-/* Most characters of a sheet's header or footer with its codes; Excel opens no more. */
+/* Most characters of a sheet's header or footer with its codes. Excel does not open files with
+ * more. */
 #define MAX_HEADER_CHARS 255
 
-/* What becomes of an element that is not looked into. */
+/* What an element becomes whose content is not read. */
 enum whole { POINT, DROPPED, PROPERTIES };
 
 struct reader {
@@ -21,10 +22,10 @@ struct reader {
     enum mt_office_texts texts;
     const struct mt_office_kept *kept;
     struct mt_office_prefix prefix;
-    bool is_placeholder;      /* the shape is one that slides fill in */
-    size_t copied_depth;      /* of what a chart has copied; 0: in none */
-    const char *copied;       /* elements of characters in it */
-    size_t series_name_depth; /* c:tx */
+    bool is_placeholder;      /* slides fill the shape in */
+    size_t copied_depth;      /* depth of a chart's copy of cells; 0: outside of any */
+    const char *copied;       /* name of the elements of characters in it */
+    size_t series_name_depth; /* depth of c:tx */
 
     size_t depth, begin;        /* depth of the paragraph's element; 0: outside of paragraphs */
     struct mt_range properties; /* the beginning of its <pPr> */
@@ -32,13 +33,13 @@ struct reader {
     size_t n, capacity;
     bool is_odd, has_runs, has_ended;
     size_t run_depth, run_first;
-    struct mt_range run; /* its beginning */
+    struct mt_range run; /* the beginning of the run */
     size_t look;
     bool is_link;
     size_t words_depth;
     struct mt_range words_tag;
     bool keeps_blanks;
-    bool is_header; /* of a sheet */
+    bool is_header; /* the element is a sheet's header or footer */
     size_t whole_depth;
     struct mt_range whole_tag;
     enum whole whole;
@@ -62,7 +63,7 @@ static void write_words(const struct mt_office_run *run, const char *space, stru
     mt_text_appendf(out, "</%st></%sr>", run->prefix, run->prefix);
 }
 
-/* The language is an attribute of the look. */
+/* The language is written as an attribute of the look. */
 void mt_office_write_shape_run(const struct mt_office_run *run, struct mt_text *out)
 {
     const char *rest = run->look->length > 0 ? run->look->bytes + strlen("<rPr") : "/>";
@@ -88,8 +89,8 @@ void mt_office_write_plain(const struct mt_office_run *run, struct mt_text *out)
     mt_text_append(out, run->words, run->length);
 }
 
-/* Writes words into a sheet's header. There & begins a code, so it is written twice, and digits
- * behind a size would belong to it, so a blank parts them. */
+/* Writes words into a sheet's header. There & begins a code, so it is doubled; a blank separates
+ * digits from a size before them. */
 void mt_office_write_header(const struct mt_office_run *run, struct mt_text *out)
 {
     static const char sign[] = "&amp;";
@@ -128,7 +129,8 @@ static enum mt_status add_token(struct reader *reader, enum mt_office_kind kind,
     return MT_OK;
 }
 
-/* Appends a piece of the file as it can stand in a paragraph: of a run's words, or between runs. */
+/* Appends bytes of the file in a form that may stand in a paragraph, within a run's words or
+ * between runs. */
 static void append_xml(struct reader *reader, struct mt_range range, struct mt_text *out)
 {
     bool is_in_words = reader->words_depth > 0 && reader->run_depth > 0;
@@ -155,7 +157,7 @@ static enum mt_status add_point(struct reader *reader, struct mt_range range, ch
     return MT_OK;
 }
 
-/* "&&" is "&". */
+/* Makes "&" of "&&". */
 static void join_signs(struct mt_text *words)
 {
     size_t n = 0;
@@ -184,8 +186,8 @@ static enum mt_status add_words(struct reader *reader, struct mt_range range)
     return MT_OK;
 }
 
-/* What stands among characters and is none of the words': the bytes of a line end, a tab, a character that
- * Office writes by its number; or 0. */
+/* Returns the length of something among characters that is no word: a line end, a tab, or a
+ * character that Office writes as its number; 0: there is none. */
 static size_t find_other(const struct reader *reader, struct mt_range range, char *form)
 {
     static const struct {
@@ -211,7 +213,7 @@ static size_t find_other(const struct reader *reader, struct mt_range range, cha
     return is_number ? 7 : 0;
 }
 
-/* A character, which may be written as an entity, and its bytes. */
+/* Reads a character, which may be an entity, and returns its length. */
 static size_t next_char(const char *bytes, size_t left, char *out)
 {
     static const struct {
@@ -229,8 +231,9 @@ static size_t next_char(const char *bytes, size_t left, char *out)
     return left > 0 ? 1 : 0;
 }
 
-/* How many bytes the code in a sheet's header has that & begins, or 0. &L and &12 part texts, &P
- * and &A stand in them, and && is a sign. *form is as find_other's, or 's' for the sign. */
+/* Returns the length of the code that & begins in a sheet's header, or 0. Codes such as &L and &12
+ * separate texts, &P and &A stand in them, and && is a sign. *form is set as by find_other, or to
+ * 's' for the sign. */
 static size_t find_code(const struct reader *reader, struct mt_range range, char *form)
 {
     const char *bytes = reader->document->bytes + range.begin;
@@ -249,12 +252,13 @@ static size_t find_code(const struct reader *reader, struct mt_range range, char
         n += mt_size_min(6, left - n);
     else if (mt_ascii_is_digit(c)) /* a size */
         n += strspn(bytes + n, "0123456789");
-    else if (c == 'P' && n < left && strchr("+-", bytes[n])) /* the page's number, and more */
+    /* the page's number plus or minus another */
+    else if (c == 'P' && n < left && strchr("+-", bytes[n]))
         n += 1 + strspn(bytes + n + 1, "0123456789");
     return c ? n : 0;
 }
 
-/* Characters between tags. */
+/* Adds the characters between tags. */
 static enum mt_status add_characters(struct reader *reader, struct mt_range range)
 {
     const char *bytes = reader->document->bytes;
@@ -319,7 +323,7 @@ static void begin_whole(struct reader *reader, const struct mt_xml_tag *tag, enu
     reader->form = form;
 }
 
-/* A tag's attributes as they are written, but for those that nobody sees. */
+/* Appends a tag's attributes, except invisible ones. */
 static void append_attributes(const char *tag, size_t length, struct mt_text *out)
 {
     static const char *const unseen[] = {"lang",    "altLang",  "dirty", "err",
@@ -342,7 +346,7 @@ static void append_attributes(const char *tag, size_t length, struct mt_text *ou
     }
 }
 
-/* A run's properties are how it looks. */
+/* Makes a look of a run's properties. */
 static enum mt_status end_properties(struct reader *reader, const struct mt_xml_tag *tag)
 {
     const char *bytes = reader->document->bytes;
@@ -382,7 +386,7 @@ static enum mt_status end_whole(struct reader *reader, const struct mt_xml_tag *
     switch (reader->whole) {
     case PROPERTIES:
         return end_properties(reader, tag);
-    case DROPPED: /* a reading belongs to the words that it stands above, and goes with them */
+    case DROPPED: /* a phonetic reading is removed together with the words it belongs to */
         return is_drawing(reader) ? MT_OK : add_token(reader, MT_OFFICE_END, range, &token);
     case POINT:
         break;
@@ -409,7 +413,8 @@ static enum mt_status end_words(struct reader *reader, const struct mt_xml_tag *
         reader->words_depth = 0;
         return MT_OK;
     }
-    if (is_plain) { /* a cell's only words: they are written into an element that keeps their blanks */
+    /* the only words of a cell are written into an element that keeps their blanks */
+    if (is_plain) {
         status = add_token(reader, MT_OFFICE_BEGIN, reader->words_tag, &token);
         if (!status)
             mt_text_appendf(&token->bytes, "<%st xml:space=\"preserve\">", reader->prefix.text);
@@ -489,7 +494,7 @@ static void begin_in_paragraph(struct reader *reader, const struct mt_xml_tag *t
 
 /* ---- paragraphs ---- */
 
-/* What a reader of the paragraph sees. */
+/* *out: the words that a reader sees in the paragraph must not be translated (office_kept.h). */
 static enum mt_status is_kept(const struct reader *reader, bool *out)
 {
     struct mt_text words = {0};
@@ -507,7 +512,7 @@ static enum mt_status is_kept(const struct reader *reader, bool *out)
     return status;
 }
 
-/* A paragraph that is translated into a language that is written from the right is written so, too. */
+/* Adds the edit that makes a paragraph right-to-left if it is translated into such a language. */
 static enum mt_status add_direction(struct reader *reader, size_t end)
 {
     const struct mt_range scope = {reader->begin, end}, tag = reader->properties;
@@ -588,7 +593,7 @@ static bool is_paragraph(const struct reader *reader, const struct mt_xml_tag *t
            (reader->texts != MT_OFFICE_MASTER || !reader->is_placeholder);
 }
 
-/* An element that holds nothing but characters. */
+/* Whether it is an element that has only characters. */
 static bool is_plain(struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const char *const copies[] = {"strCache", "multiLvlStrCache", "strLit",
@@ -607,7 +612,7 @@ static bool is_plain(struct reader *reader, const struct mt_xml_tag *tag)
     return is_name || (reader->copied_depth > 0 && strcmp(tag->name, reader->copied) == 0);
 }
 
-/* Adds the description of a shape, which is read aloud in its place. */
+/* Adds the description of a shape, which is read aloud, as a text. */
 static enum mt_status add_description(struct reader *reader, const struct mt_xml_tag *tag)
 {
     enum mt_status status =
@@ -616,7 +621,7 @@ static enum mt_status add_description(struct reader *reader, const struct mt_xml
                   : mt_office_add_attribute(reader->document, tag->range, "descr", 0, reader->err);
 }
 
-/* What is said of cells that are to be filled in. */
+/* Adds the messages about cells that a person fills in. */
 static enum mt_status add_prompts(struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const struct {

@@ -1,33 +1,38 @@
 /*
- * What is known of a document's paragraphs (office_paragraph.h). Only office_*.c use this.
+ * What an office knows of a document's paragraphs (office_paragraph.h). Only office_*.c include
+ * this.
  */
 #ifndef MT_SERVER_DOCUMENTS_OFFICE_STATE_H
 #define MT_SERVER_DOCUMENTS_OFFICE_STATE_H
 
 #include "server/documents/office/office_paragraph.h"
 
-/* What writing needs of all these is what mt_office_pack hands over. */
+/* mt_office_pack hands over the members of these structs that writing needs. */
 struct look {
     struct mt_text properties;
-    size_t n_bytes, text; /* of words that look so, in the text of that number */
+    size_t n_bytes, text; /* how many bytes of words have this look in the text of that number */
 };
 
 struct code {
-    struct mt_text open, close;               /* a look's: nothing */
-    struct mt_range verbatim, verbatim_close; /* in their place: bytes of the file */
-    size_t look;                              /* of a pair: how words within it look; of a point */
-    bool is_look, is_link;                    /* a look may be lost with its words, a link not */
+    struct mt_text open, close;               /* empty for a look */
+    struct mt_range verbatim, verbatim_close; /* bytes of the file that are written instead */
+    /* of a pair: the look of words within it; of a point: its own */
+    size_t look;
+    /* a look may be lost together with its words, a link may not */
+    bool is_look, is_link;
 };
 
 struct text {
-    size_t first, n;               /* codes */
-    size_t n_before, n_after;      /* those that stay before and behind it, behind these */
-    struct mt_text prefix, suffix; /* what stays before and behind it */
+    size_t first, n; /* range of codes */
+    /* further codes that stay before and behind the text; they follow the first n */
+    size_t n_before, n_after;
+    struct mt_text prefix, suffix; /* what is written before and behind it */
     size_t look;
     char element_prefix[MT_OFFICE_MAX_PREFIX + 1];
     mt_office_write_run *write_run;
-    bool ends_run;       /* begins in a run that is open */
-    struct mt_range run; /* ends in such a run, which begins so; empty: it does not */
+    bool ends_run; /* begins in a run that is open, which is ended first */
+    /* the beginning of the run in which the text ends, and which is opened again; empty: none */
+    struct mt_range run;
     bool is_attribute;
     size_t max_chars; /* 0: no limit */
 };
@@ -36,7 +41,7 @@ struct mt_office {
     const struct mt_office_format *format;
     struct look *looks;
     size_t n_looks, looks_capacity;
-    size_t *table; /* hashed: numbers of looks + 1 */
+    size_t *table; /* hash table of numbers of looks + 1 */
     size_t n_table;
     struct code *codes;
     size_t n_codes, codes_capacity;

@@ -10,8 +10,8 @@
 struct reader {
     struct mt_coded_segment *segment;
     struct {
-        size_t number; /* of the code that is open */
-        size_t code;   /* where it stands among the segment's */
+        size_t number; /* number of the open code */
+        size_t code;   /* its index in the segment */
     } open[MT_OFFICE_MAX_OPEN];
     size_t n_open;
 };
@@ -66,7 +66,7 @@ static enum mt_status take_single(struct reader *reader, char form, struct mt_ra
                                   struct mt_error *err)
 {
     switch (form) {
-    case 'w': /* nobody sees what the code covers */
+    case 'w': /* the code covers this, so that nobody sees it */
         return add(reader, MT_CODE_WORD, "X", bytes, MT_NO_MATE, err);
     case 'n':
         return add(reader, MT_CODE_NUMBER, "X", bytes, MT_NO_MATE, err);
@@ -87,7 +87,8 @@ static enum mt_status take_closing(struct reader *reader, size_t number, struct 
     if (!is_mate)
         return add(reader, MT_CODE_POINT, "", bytes, MT_NO_MATE, err);
     size_t open = reader->open[--reader->n_open].code;
-    if (segment->codes[open].at.begin == segment->words.length) /* around no words */
+    /* there are no words within the pair */
+    if (segment->codes[open].at.begin == segment->words.length)
         return add(reader, MT_CODE_POINT, "", bytes, MT_NO_MATE, err);
     enum mt_status status = add(reader, MT_CODE_CLOSE, "", bytes, open, err);
     if (status)

@@ -12,11 +12,11 @@ struct writer {
     const struct mt_office *office;
     const struct text *text;
     struct mt_text out;
-    size_t open[MT_OFFICE_MAX_OPEN + 1]; /* codes */
+    size_t open[MT_OFFICE_MAX_OPEN + 1]; /* indexes of codes */
     size_t n_open;
     bool *is_written;
     bool is_behind_blank;
-    const char *blank; /* how the file writes one that does not break; NULL: as the character */
+    const char *blank; /* how the file writes a no-break space; NULL: as the character */
 };
 
 static const struct code *code_at(const struct writer *writer, size_t number)
@@ -42,7 +42,7 @@ static void append_attribute(const char *words, size_t length, struct mt_text *o
             append_words(words + i, 1, out);
 }
 
-/* Closes the tags of a look, the last one first. */
+/* Writes the end tags of a look, in reverse order. */
 static void close_look(const struct mt_text *look, struct mt_text *out)
 {
     for (size_t end = look->length; end > 0;) {
@@ -181,7 +181,7 @@ static void write_outside(struct writer *writer, size_t first, size_t n)
         write_point(writer, code_at(writer, i), 'e');
 }
 
-/* How many units of UTF-16 the XML's content has. */
+/* Counts the UTF-16 units in the XML's content. */
 static size_t count_chars(const struct mt_text *xml)
 {
     struct mt_text plain = {0};
