@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <unicode/uloc.h>
+
 struct verb {
     const char *name;
     const char *summary;
@@ -105,9 +107,18 @@ static void hold_standard_descriptors(void)
         close(fd);
 }
 
+/* In the place of a language that it does not know, ICU takes that of the process: translations
+ * would depend on LANG. */
+static void forget_locale(void)
+{
+    UErrorCode code = U_ZERO_ERROR;
+    uloc_setDefault("root", &code);
+}
+
 int main(int argc, char **argv)
 {
     hold_standard_descriptors();
+    forget_locale();
     mt_kernels_end_foreign_threads();
     if (argc < 2) {
         print_help(stderr);

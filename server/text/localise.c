@@ -7,7 +7,6 @@
 
 #include <unicode/uchar.h>
 #include <unicode/ulocdata.h>
-#include <unicode/unum.h>
 
 #define MAX_QUOTE_UNITS 8
 
@@ -74,30 +73,25 @@ static bool has_sign(const UNumberFormat *format, UNumberFormatTextAttribute sid
     return n > (*blank != 0);
 }
 
-/* Writes the number with its sign where the target language has it, as in 5,00 $. Returns false,
- * and writes nothing, where that is not known. */
-static bool write_with_sign(const struct mt_localising *languages, const char *words,
-                            const struct bare *bare, const struct mt_text *number,
-                            struct mt_text *out)
+/* Writes the number with its sign where the target language has it, as in 5,00 $, or nothing where
+ * that is not known. */
+static enum mt_status write_with_sign(const struct mt_localising *languages, const char *words,
+                                      const struct bare *bare, const struct mt_text *number,
+                                      struct mt_text *out, bool *is_written, struct mt_error *err)
 {
-    UErrorCode code = U_ZERO_ERROR;
     bool is_share = words[bare->sign.begin] == '%';
     uint32_t before, behind;
-    UNumberFormat *format = unum_open(is_share ? UNUM_PERCENT : UNUM_CURRENCY, NULL, 0,
-                                      languages->target_lang, NULL, &code);
-    /* For a language that it does not know ICU uses the process's. */
-    const char *known =
-        U_SUCCESS(code) ? unum_getLocaleByType(format, ULOC_VALID_LOCALE, &code) : "";
-    if (U_FAILURE(code) ||
-        strncmp(known, languages->target_lang, strcspn(languages->target_lang, "-_")) != 0) {
-        unum_close(format);
-        return false;
-    }
+    UNumberFormat *format;
+    enum mt_status status = mt_number_format_open(is_share ? UNUM_PERCENT : UNUM_CURRENCY,
+                                                  languages->target_lang, &format, err);
+    if (!format)
+        return status;
     bool is_before = has_sign(format, UNUM_POSITIVE_PREFIX, &before);
     bool is_behind = has_sign(format, UNUM_POSITIVE_SUFFIX, &behind);
     unum_close(format);
-    if (is_before == is_behind)
-        return false;
+    *is_written = is_before != is_behind;
+    if (!*is_written)
+        return MT_OK;
     size_t n_sign = bare->sign.end - bare->sign.begin;
     mt_text_append(out, words + bare->minus.begin, bare->minus.end - bare->minus.begin);
     if (is_before)
@@ -109,7 +103,7 @@ static bool write_with_sign(const struct mt_localising *languages, const char *w
         mt_text_append_char(out, behind);
     if (is_behind)
         mt_text_append(out, words + bare->sign.begin, n_sign);
-    return true;
+    return MT_OK;
 }
 
 /* Writes the digits and separators in the target's notation, with a currency's sign or % on the
@@ -129,10 +123,10 @@ static enum mt_status write_number(const struct mt_localising *languages, const 
     };
     enum mt_status status =
         input.length > 0 ? mt_number_write(&input, &number, &is_sure, err) : MT_OK;
-    bool has_sign_of_target = !status && is_sure && bare.is_simple && bare.sign.end > 0 &&
-                              languages->target_lang[0] &&
-                              write_with_sign(languages, words, &bare, &number, out);
-    if (!status && !has_sign_of_target) {
+    bool is_written = false;
+    if (!status && is_sure && bare.is_simple && bare.sign.end > 0)
+        status = write_with_sign(languages, words, &bare, &number, out, &is_written, err);
+    if (!status && !is_written) {
         mt_text_append(out, words, bare.digits.begin);
         if (is_sure)
             mt_text_append(out, number.bytes, number.length);
@@ -150,8 +144,9 @@ static bool has_blanks_within(const char *language)
     return strncmp(language, "fr", 2) == 0 && (language[2] == '\0' || language[2] == '-');
 }
 
-static void write_quote(const struct mt_localising *languages, enum mt_code_form form,
-                        const char *words, size_t length, struct mt_text *out)
+static enum mt_status write_quote(const struct mt_localising *languages, enum mt_code_form form,
+                                  const char *words, size_t length, struct mt_text *out,
+                                  struct mt_error *err)
 {
     static const char *const single[] = {
         "'", "\xE2\x80\x98", "\xE2\x80\x99", "\xE2\x80\xB9", "\xE2\x80\xBA", "\xE2\x80\x9A"};
@@ -160,17 +155,19 @@ static void write_quote(const struct mt_localising *languages, enum mt_code_form
     UErrorCode code = U_ZERO_ERROR;
     for (size_t i = 0; i < sizeof single / sizeof *single; i++)
         is_single = is_single || (strlen(single[i]) == length && !memcmp(single[i], words, length));
-    ULocaleData *data =
-        languages->target_lang[0] ? ulocdata_open(languages->target_lang, &code) : NULL;
+    ULocaleData *data = ulocdata_open(languages->target_lang, &code);
+    bool is_known = languages->target_lang[0] && code != U_USING_DEFAULT_WARNING;
     ULocaleDataDelimiterType type =
         is_single ? (is_opening ? ULOCDATA_ALT_QUOTATION_START : ULOCDATA_ALT_QUOTATION_END)
                   : (is_opening ? ULOCDATA_QUOTATION_START : ULOCDATA_QUOTATION_END);
-    int32_t n = data ? ulocdata_getDelimiter(data, type, marks, MAX_QUOTE_UNITS, &code) : 0;
-    bool is_known = data && U_SUCCESS(code) && n == 1;
+    int32_t n =
+        U_SUCCESS(code) ? ulocdata_getDelimiter(data, type, marks, MAX_QUOTE_UNITS, &code) : 0;
     ulocdata_close(data);
-    if (!is_known) {
+    if (code == U_MEMORY_ALLOCATION_ERROR)
+        return mt_fail_memory(err, 0, "a language's quotation marks");
+    if (!is_known || U_FAILURE(code) || n != 1) {
         mt_text_append(out, words, length);
-        return;
+        return MT_OK;
     }
     bool is_guillemet = marks[0] == 0xAB || marks[0] == 0xBB;
     bool has_blank = is_guillemet && has_blanks_within(languages->target_lang);
@@ -179,6 +176,7 @@ static void write_quote(const struct mt_localising *languages, enum mt_code_form
     mt_text_append_char(out, marks[0]);
     if (has_blank && is_opening)
         mt_text_append_char(out, 0xA0);
+    return MT_OK;
 }
 
 enum mt_status mt_localise(const struct mt_localising *languages, enum mt_code_form form,
@@ -189,7 +187,7 @@ enum mt_status mt_localise(const struct mt_localising *languages, enum mt_code_f
     if (form == MT_CODE_LOCAL_NUMBER)
         status = write_number(languages, words, length, out, err);
     else if (form == MT_CODE_OPENING_QUOTE || form == MT_CODE_CLOSING_QUOTE)
-        write_quote(languages, form, words, length, out);
+        status = write_quote(languages, form, words, length, out, err);
     else
         mt_text_append(out, words, length);
     return status ? status : mt_text_check(out, "a translation", err);

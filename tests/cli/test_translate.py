@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests" / "models" / "en-de"
@@ -159,6 +160,11 @@ class Lines(Case):
         line, = self.objects("{name}\n")
         self.assertEqual(line["source"], "{name}")
         self.assertGreater(len(line["output_ids"]), 1)  # not the end alone
+
+    def test_the_locale_says_nothing_about_a_language_that_icu_does_not_know(self):
+        with unittest.mock.patch.dict(os.environ, LC_ALL="de_DE.UTF-8"):
+            out = self.translated("1,234.56\n\"No\"\n", "--target-lang", "tlh").splitlines()
+        self.assertEqual((out[0], out[1][0]), ("1,234.56", '"'))
 
     def test_carriage_returns_stay_at_the_end(self):
         self.assertEqual(self.translated("I love it.\r\n\r\n"), "Ich liebe es.\r\n\r\n")

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include <unicode/uchar.h>
-#include <unicode/unum.h>
 #include <unicode/ustring.h>
 
 #define MAX_GROUPS 16
@@ -142,6 +141,19 @@ static enum mt_status fail_icu(UErrorCode code, struct mt_error *err)
     return MT_OK; /* *is_sure stays false */
 }
 
+enum mt_status mt_number_format_open(UNumberFormatStyle style, const char *language,
+                                     UNumberFormat **out, struct mt_error *err)
+{
+    UErrorCode code = U_ZERO_ERROR;
+    UNumberFormat *format = unum_open(style, NULL, 0, language, NULL, &code);
+    const char *known =
+        U_SUCCESS(code) ? unum_getLocaleByType(format, ULOC_VALID_LOCALE, &code) : "root";
+    *out = U_SUCCESS(code) && strcmp(known, "root") != 0 ? format : NULL;
+    if (!*out)
+        unum_close(format);
+    return fail_icu(code, err);
+}
+
 /* Appends digits and their fraction as the target language writes them. */
 static enum mt_status write_amount(const struct mt_notation_input *input,
                                    const struct parsed *number, size_t n_whole, struct mt_text *out,
@@ -152,9 +164,10 @@ static enum mt_status write_amount(const struct mt_notation_input *input,
     size_t n_integer = number->ends[n_whole - 1], n_fraction = number->n_digits - n_integer;
     int32_t n_plain = (int32_t)number->n_digits, n_bytes = 0;
     UErrorCode code = U_ZERO_ERROR;
-    UNumberFormat *format = unum_open(UNUM_DECIMAL, NULL, 0, input->target_lang, NULL, &code);
-    if (U_FAILURE(code))
-        return fail_icu(code, err);
+    UNumberFormat *format;
+    enum mt_status status = mt_number_format_open(UNUM_DECIMAL, input->target_lang, &format, err);
+    if (!format)
+        return status;
     memcpy(plain, number->digits, n_integer);
     if (n_fraction > 0)
         plain[n_plain++ - (int32_t)n_fraction] = '.';

@@ -3,6 +3,8 @@
 #include <check.h>
 #include <string.h>
 
+#include <unicode/uloc.h>
+
 /* As CLDR's patterns for amounts and shares have them. */
 static const struct {
     const char *source_lang, *target_lang, *number, *expected;
@@ -23,8 +25,20 @@ static const struct {
     {"en", "de", "$5\u20AC", "$5\u20AC"},
     {"en", "de", "$1.234,56", "$1.234,56"},
     {"en", "", "$5", "$5"},
-    {"en", "zz", "$5", "$5"},
+    {"en", "zz", "$5.00", "$5.00"},
+    {"de", "zz", "1.234,56 \u20AC", "1.234,56 \u20AC"},
+    /* Older names of languages. */
+    {"en", "no", "1,234.56", "1\u00A0234,56"},
+    {"en", "tl", "$5.00", "$5.00"},
+    {"en", "iw", "50%", "50%"},
 };
+
+/* As the program does (main.c). */
+static void forget_locale(void)
+{
+    UErrorCode code = U_ZERO_ERROR;
+    uloc_setDefault("root", &code);
+}
 
 START_TEST(a_bare_number_is_written_as_the_target_language_writes_it)
 {
@@ -43,6 +57,7 @@ Suite *suite_localise(void)
 {
     Suite *suite = suite_create("localise");
     TCase *tcase = tcase_create("localise");
+    tcase_add_checked_fixture(tcase, forget_locale, NULL);
     tcase_add_loop_test(tcase, a_bare_number_is_written_as_the_target_language_writes_it, 0,
                         sizeof numbers / sizeof *numbers);
     suite_add_tcase(suite, tcase);
