@@ -566,8 +566,8 @@ static enum mt_status end_element(struct reader *reader, struct mt_range tag)
     }
     struct mt_office_note note;
     struct mt_office_token *open = &p->tokens[element.token];
-    if (element.role == MT_MARKUP_NOTE && reader->markup->look && element.token > 0 &&
-        p->n == element.token + 2 && mt_office_is_ordinal(open - 1, open + 1)) {
+    if (element.role == MT_MARKUP_NOTE && element.token > 0 && p->n == element.token + 2 &&
+        mt_office_is_ordinal(open - 1, open + 1)) {
         open->kind = MT_OFFICE_NOTHING; /* an ordinal's ending gets the look of its number */
         open[1].outer = (struct mt_range){element.begin, tag.end};
         p->takes_words = false;

@@ -4,6 +4,7 @@
 #include "server/documents/office/office_names.h"
 #include "server/documents/office/office_state.h"
 #include "server/text/marked.h"
+#include "server/text/numbers/number_signs.h"
 
 #include <string.h>
 
@@ -32,12 +33,10 @@ bool mt_office_read_note(const struct mt_office_token *tokens, size_t n, struct 
 
 bool mt_office_is_ordinal(const struct mt_office_token *before, const struct mt_office_token *token)
 {
-    static const char *const endings[] = {"st", "nd", "rd",         "th",       "e",
-                                          "er", "re", "\xC3\xA8me", "\xC2\xAA", "\xC2\xBA"};
     size_t n = before->bytes.length;
     return before->kind == MT_OFFICE_WORDS && n > 0 &&
            mt_ascii_is_digit(before->bytes.bytes[n - 1]) && token->kind == MT_OFFICE_WORDS &&
-           MT_IS_ONE_OF(token->bytes.bytes, endings);
+           mt_is_ordinal_ending(token->bytes.bytes, token->bytes.length);
 }
 
 /* ---- runs ---- */

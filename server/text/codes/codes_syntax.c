@@ -5,6 +5,7 @@
 #include "base/ascii.h"
 #include "base/size.h"
 #include "server/text/codes/reading.h"
+#include "server/text/numbers/number_signs.h"
 #include "server/text/placeholders.h"
 
 #include <ctype.h>
@@ -419,7 +420,7 @@ static size_t members_end(const struct mt_codes_finder *finder, size_t at)
     }
 }
 
-/* Returns the length of an element such as <sub>2</sub> at text[begin]; 0: there is none. */
+/* Returns the length of an element such as <sub>2</sub> or <sup>th</sup> at text[begin]; 0: there is none. */
 static size_t index_length(const struct mt_codes_finder *finder, size_t begin)
 {
     static const char *const tags[][2] = {{"<sub>", "</sub>"}, {"<sup>", "</sup>"}};
@@ -431,6 +432,8 @@ static size_t index_length(const struct mt_codes_finder *finder, size_t begin)
                (mt_codes_is_digit(mt_codes_at(finder, at)) ||
                 mt_codes_is_one_of(mt_codes_char(finder, at), "+-*[]()")))
             at++;
+        if (at == name && finder->length - at > 2 && mt_is_ordinal_ending(finder->text + at, 2))
+            at += 2;
         return at > name && starts(finder, at, tags[k][1]) ? at + strlen(tags[k][1]) - begin : 0;
     }
     return 0;

@@ -5,6 +5,7 @@
 #include "server/text/codes/entities.h"
 #include "server/text/html/html_runs.h"
 #include "server/text/marked.h"
+#include "server/text/numbers/number_signs.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -244,6 +245,17 @@ static bool is_index(const struct reader *reader, size_t first)
            (items[first].tag == GUMBO_TAG_SUB || n == 1 || strcspn(word, "aeiouyAEIOUY") >= n);
 }
 
+/* Whether the note is the ending of the number before it, as in 3<sup>rd</sup>. Other languages
+ * write it in another way or not at all, so its tags are dropped where it is translated. */
+static bool is_ending(const struct reader *reader, size_t first)
+{
+    const struct mt_html_piece *items = reader->pieces.items;
+    const char *source = reader->pieces.source;
+    struct mt_range note = items[first + 1].range;
+    return is_index(reader, first) && mt_ascii_is_digit(source[items[first].range.begin - 1]) &&
+           mt_is_ordinal_ending(source + note.begin, note.end - note.begin);
+}
+
 /* Returns where the expression begins that the symbol at words[begin] is part of: 25 m<sup>2</sup>,
  * E = mc<sup>2</sup>, E=mc<sup>2</sup>. */
 static size_t with_operand(const struct reader *reader, size_t begin, struct mt_range text)
@@ -376,6 +388,10 @@ static size_t add_start(struct reader *reader, size_t index)
     if (!piece->is_whole) {
         open_pair(reader, index);
         return index + 1;
+    }
+    if (is_ending(reader, index)) {
+        append_piece(reader, index + 1);
+        return piece->mate + 1;
     }
     size_t behind = mt_html_is_note(&reader->pieces, index) ? add_formula(reader, index) : index;
     if (behind > index)

@@ -30,14 +30,14 @@ struct mt_notation_input {
  * and codes stay as they are. Amounts get the target's separators, or the separator of the number
  * that the translation has now. *is_sure is false, and nothing is appended, for dates in digits,
  * whose order differs between languages, unless the translation's differs only by commas instead of
- * full stops; for separators that the source language does not use in this way; and for amounts in a target
- * language that ICU does not know. MT_MEMORY.
+ * full stops; for separators that the source language does not use in this way; and for amounts in
+ * a target language that ICU does not know. MT_MEMORY.
  */
 MT_MUST_CHECK enum mt_status mt_number_write(const struct mt_notation_input *input,
                                              struct mt_text *out, bool *is_sure,
                                              struct mt_error *err);
 
-/* Opens ICU's writer of a language's numbers. *out is NULL where ICU does not know the language.
+/* Opens ICU's writer of a language's numbers; *out is NULL where ICU does not know the language.
  * MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_number_format_open(UNumberFormatStyle style, const char *language,
                                                    UNumberFormat **out, struct mt_error *err);

@@ -152,6 +152,16 @@ static bool is_end(const char *text, size_t length, size_t at)
     return !is_word_char_at(text, length, at) || mt_utf8_decode(text + at) >= MT_FIRST_IDEOGRAPH;
 }
 
+bool mt_is_ordinal_ending(const char *bytes, size_t length)
+{
+    static const char *const endings[] = {"st", "nd", "rd",         "th",       "e",
+                                          "er", "re", "\xC3\xA8me", "\xC2\xAA", "\xC2\xBA"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (strlen(endings[i]) == length && memcmp(bytes, endings[i], length) == 0)
+            return true;
+    return false;
+}
+
 static const char *ending_of(uint32_t number)
 {
     uint32_t last = number % 10, tens = number % 100 / 10;

@@ -17,6 +17,8 @@
 
 #include "base/text.h"
 
+#include <stdbool.h>
+
 /* A sentence and its translation: well-formed UTF-8. */
 struct mt_number_signs {
     const char *source, *target;
@@ -28,5 +30,8 @@ struct mt_number_signs {
  * how many bytes of the target it replaces; 0: nothing is wrong there. It takes time in proportion
  * to the sentence's length where a sign or an ordinal begins, and almost none elsewhere. */
 size_t mt_number_sign_write(const struct mt_number_signs *pair, size_t at, struct mt_text *out);
+
+/* Whether words that stand above the line are the ending of the number before them: 10th, 3e. */
+bool mt_is_ordinal_ending(const char *bytes, size_t length);
 
 #endif

@@ -369,6 +369,8 @@ static const struct {
     {"<p>A&#160;b<!-- no --></p>", "A\u00a0b", "c", "<p>c<!-- no --></p>"},
     {"<p>Use <code>x &lt; y</code> here<sup>12</sup>.</p><pre>Not me</pre>", "Use <0:w/> here<1/>.",
      "Da<1/> <0:w/>", "<p>Da<sup>12</sup> <code>x &lt; y</code></p><pre>Not me</pre>"},
+    {"<p>The 3<sup>rd</sup> of <b>May</b></p>", "The 3rd of <0>May</0>", "Der 3. <0>Mai</0>",
+     "<p>Der 3. <b>Mai</b></p>"},
     {"<p>25 m<sup>2</sup> of H<sub>2</sub>O</p>", "<0:n/> of <1:w/>", "<1:w/>: <0:n/>",
      "<p>H<sub>2</sub>O: 25 m<sup>2</sup></p>"},
     {"<p>The <span translate=\"no\">Acme</span> thing</p><p translate=\"no\">Not <b>me</b></p>",
