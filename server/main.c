@@ -1,4 +1,4 @@
-/* The door: finds the verb and hands the rest of the command line to its command. */
+/* The program's entry: finds the verb and calls its command with the rest of the command line. */
 
 #include "base/fault.h"
 #include "base/nearest.h"
@@ -60,7 +60,7 @@ static int print_help(FILE *out)
     return fflush(out) ? MT_EXIT_FAILURE : MT_EXIT_OK;
 }
 
-/* The same for programs; "attentiond VERB --describe" goes on with it. */
+/* Prints the same for programs, which then call "attentiond VERB --describe". */
 static int describe(void)
 {
     fputs("{\"version\":\"" MT_VERSION "\",\"verbs\":[", stdout);
@@ -83,7 +83,7 @@ static int refuse_verb(const char *name)
     return MT_EXIT_USAGE;
 }
 
-/* "attentiond help serve" is "attentiond serve --help". */
+/* Treats "attentiond help serve" like "attentiond serve --help". */
 static int help(const char *name)
 {
     if (!name)
@@ -95,8 +95,8 @@ static int help(const char *name)
     return verb->run(1, (char *[]){flag, NULL});
 }
 
-/* A file that is opened later must not take the place of a descriptor that was closed: what we log
- * would go into it, and the text to translate come from it. */
+/* Opens closed standard descriptors, so that no file opened later gets their numbers: logs would be
+ * written into it, or the text to translate read from it. */
 static void hold_standard_descriptors(void)
 {
     int fd;
@@ -137,7 +137,8 @@ int main(int argc, char **argv)
     if (!verb)
         return refuse_verb(name);
     struct mt_error err;
-    if (mt_fault_install(&err)) { /* before there are threads; whichever verb, it maps weights */
+    /* before there are threads, and for every verb, because all of them may map weights */
+    if (mt_fault_install(&err)) {
         fprintf(stderr, "attentiond: %s\n", err.message);
         return MT_EXIT_FAILURE;
     }

@@ -1,7 +1,7 @@
-/* attentiond-database: what connects to PostgreSQL, so that the daemon never does. The daemon starts
- * it (server/data/database_postgresql.c), and its standard input is a socket to it: the first message
- * there is the database's address, each further one asks for a connection. Each of these has a process
- * of its own, which carries out statements (server/data/messages.h) and ends with it. */
+/* attentiond-database: connects to PostgreSQL, so that the daemon never has to. The daemon starts
+ * it (server/data/database_postgresql.c) with a socket as its standard input. The first message
+ * there is the database's address, and each further one asks for a connection. Each connection has
+ * a process of its own, which executes statements (server/data/messages.h) and ends with it. */
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -22,25 +22,25 @@
 
 #include <libpq-fe.h>
 
-/* Where the address does not say something else. */
+/* Defaults that the address may override. */
 #define CONNECT_SECONDS "5"
-#define SILENCE_MS "10000" /* of a machine that takes what is sent */
+#define SILENCE_MS "10000" /* for a machine that accepts data and does not react */
 /* How long PostgreSQL may take for a statement. */
 #define ANSWER_MS 5000
 #define MAX_PROCESSES 8
 #define MAX_PORTS 16
-/* What settings may be long, and the first character of the message. */
+/* Most bytes of the setting, and the first character of the message. */
 #define ADDRESS_BYTES 4100
 
 /* ---- a connection, in its process ---- */
 
 struct session {
-    int fd; /* of the daemon */
+    int fd; /* connected to the daemon */
     PGconn *connection;
-    struct mt_text waiting; /* rows */
+    struct mt_text waiting; /* rows to be sent */
 };
 
-/* On one line, without what libpq puts before it. */
+/* Copies a message as one line, without libpq's prefix. */
 static void copy_message(const char *message, char out[MT_ERROR_BYTES])
 {
     size_t n = 0;
@@ -65,7 +65,7 @@ static bool send_failure(struct session *session, enum mt_status status, bool is
     copy_message(text, message);
     const struct mt_message_failure failure = {
         .status = status, .is_lost = is_lost, .message = message};
-    mt_text_finish(&session->waiting); /* nobody needs what came before it */
+    mt_text_finish(&session->waiting); /* rows before the error are not needed */
     mt_message_begin(&out);
     mt_message_put_failure(&out, &failure);
     return mt_message_send(session->fd, -1, MT_MESSAGE_FAILED, &out, NULL) == MT_OK && !is_lost;
@@ -79,7 +79,7 @@ static bool begins_with_one_of(const char *state, const char *const *beginnings,
     return false;
 }
 
-/* What errors mean: appendix A of PostgreSQL's documentation has the codes. */
+/* The error codes are listed in appendix A of PostgreSQL's documentation. */
 static bool send_error(struct session *session, const PGresult *result)
 {
     static const char *const busy[] = {"08", "25006", "40", "53", "55", "57", "58"};
@@ -101,12 +101,12 @@ static bool send_error(struct session *session, const PGresult *result)
     return send_failure(session, err.status, is_lost, err.message);
 }
 
-/* Oid of the types, which are the same in every database: pg_type.dat. */
+/* The Oids of types are the same in every database: pg_type.dat. */
 static bool is_integer(Oid type, const char *text)
 {
     enum { BIGINT = 20, SMALLINT = 21, INTEGER = 23, NUMERIC = 1700 };
     return type == BIGINT || type == SMALLINT || type == INTEGER ||
-           /* A sum of integers is one. */
+           /* A sum of integers has this type. */
            (type == NUMERIC && text[strspn(text, "-0123456789")] == '\0');
 }
 
@@ -138,11 +138,11 @@ static bool send_rows(struct session *session, const PGresult *result)
     return true;
 }
 
-/* False: PostgreSQL does not answer, or the daemon has gone. */
+/* Returns false where PostgreSQL does not answer, or the daemon has gone. */
 static bool wait_for_result(struct session *session)
 {
     int64_t end_ms = mt_now_ms() + ANSWER_MS;
-    /* The daemon gets what there is before anybody waits: it, too, has a time after which it gives up. */
+    /* Sends rows to the daemon before waiting, because the daemon has a time limit, too. */
     if (PQisBusy(session->connection) &&
         mt_message_flush(session->fd, -1, &session->waiting, NULL) != MT_OK)
         return false;
@@ -157,12 +157,13 @@ static bool wait_for_result(struct session *session)
         if (polled[1].revents != 0)
             return false;
         if (polled[0].revents != 0 && !PQconsumeInput(session->connection))
-            return true; /* the result says so */
+            return true; /* the result has the error */
     }
     return true;
 }
 
-/* One result after the other, each row a result. False: the connection ends. */
+/* Sends the results one after the other, each with one row. Returns false where the connection has
+ * ended. */
 static bool send_results(struct session *session)
 {
     bool has_failed = false;
@@ -193,7 +194,7 @@ static bool send_results(struct session *session)
            mt_message_send(session->fd, -1, MT_MESSAGE_DONE, &out, NULL) == MT_OK;
 }
 
-/* Without values it may be several statements. */
+/* Without values the text may have several statements. */
 static bool carry_out(struct session *session, const char *sql,
                       const struct mt_message_values *values)
 {
@@ -220,7 +221,7 @@ static void ignore_notice(void *context, const char *message)
 
 static bool connect_to(const char *address, struct session *session)
 {
-    /* What the address says counts, up to the last. */
+    /* Later entries override earlier ones, so the address may change the first ones. */
     const char *const names[] = {"connect_timeout", "tcp_user_timeout", "fallback_application_name",
                                  "dbname",          "client_encoding",  NULL};
     const char *const values[] = {CONNECT_SECONDS, SILENCE_MS, "attentiond", address, "UTF8", NULL};
@@ -279,10 +280,11 @@ static const char *find_port(const PQconninfoOption *options)
     return NULL;
 }
 
-/* Those that the address names, or that libpq takes where it names none. False: it is no address. */
+/* Finds the ports in the address, or libpq's default. Returns false where it is not an address. */
 static bool find_ports(const char *address, uint16_t out[MAX_PORTS], size_t *n)
 {
-    PQconninfoOption *options = PQconninfoParse(address, NULL); /* its message has the password */
+    /* its message would contain the password */
+    PQconninfoOption *options = PQconninfoParse(address, NULL);
     PQconninfoOption *defaults = PQconndefaults();
     const char *ports = find_port(options);
     if (!ports)
@@ -301,7 +303,7 @@ static void confine(const uint16_t *ports, size_t n)
     mt_sandbox_restrict_calls(true);
 }
 
-/* The daemon gets its end, or nothing. */
+/* Sends the daemon its end of the socket, or nothing. */
 static void give(int fd)
 {
     char byte = 0;
@@ -330,7 +332,7 @@ static size_t reap(size_t n_processes)
     return n_processes;
 }
 
-/* How many there are then. */
+/* Returns how many processes there are then. */
 static size_t start_process(const char *address, size_t n_processes)
 {
     int ends[2] = {-1, -1};
@@ -353,8 +355,8 @@ static size_t start_process(const char *address, size_t n_processes)
     return n_processes + (pid > 0);
 }
 
-/* The daemon ends it: signals of a terminal or of systemd are for the daemon, which has requests to
- * finish. */
+/* Only the daemon ends this process. Signals of a terminal or of systemd are meant for the daemon,
+ * which has to finish requests first. */
 static void ignore_signals(void)
 {
     static const int ignored[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM};

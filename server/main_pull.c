@@ -1,5 +1,5 @@
-/* attentiond-pull: what connects to others, so that the daemon never does. attentiond starts it for
- * `attentiond pull` and `attentiond list --remote` (server/commands/other_programs.h). */
+/* attentiond-pull: connects to registries, so that the daemon never has to. attentiond starts it
+ * for `attentiond pull` and `attentiond list --remote` (server/commands/other_programs.h). */
 
 #include "server/commands/cli.h"
 #include "server/models/model_settings.h"
@@ -23,7 +23,7 @@ static void on_signal(int number)
     atomic_store(&is_cancelled, true);
 }
 
-/* A system call that waits (for an answer, for another pull) is interrupted. */
+/* The signals interrupt system calls that wait, for a reply or for another pull. */
 static void catch_signals(void)
 {
     const struct sigaction action = {.sa_handler = on_signal};
@@ -32,7 +32,7 @@ static void catch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* max_parallel 0: as many as usual. */
+/* max_parallel 0: the default. */
 static enum mt_status create_downloader(const struct mt_endpoints *endpoints, size_t max_parallel,
                                         int64_t min_speed, struct mt_downloader **out,
                                         struct mt_error *err)
@@ -58,7 +58,7 @@ static int fail(const struct mt_cli_command *command, const struct mt_error *err
 
 /* --- pull --- */
 
-/* As a shell takes it. */
+/* Quotes the text for a shell. */
 static void append_quoted(struct mt_text *out, const char *text)
 {
     if (text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:")] ==
@@ -72,7 +72,7 @@ static void append_quoted(struct mt_text *out, const char *text)
     mt_text_append_string(out, "'");
 }
 
-/* What was fetched, and how it is served. */
+/* Prints what was fetched, and how to serve it. */
 static enum mt_status report(const struct mt_pulled *pulled, const char *models_directory,
                              struct mt_error *err)
 {
@@ -226,7 +226,7 @@ static int run_pull(int argc, char **argv)
 
 /* --- list --remote --- */
 
-/* What one registry cannot tell, another may. */
+/* If one registry fails, the others are still asked. */
 static enum mt_status ask(const struct mt_cli_command *command, const char *language,
                           const char *only, struct mt_offers *offers, struct mt_error *err)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Each figure is the best of so many rounds: what disturbs a round only slows it. */
+/* Each figure is the best of several rounds, because disturbances only make a round slower. */
 #define ROUNDS 7
 #define ROUND_SECONDS 0.02
 
@@ -23,7 +23,7 @@ struct stream {
     const struct mt_kernels *kernels;
     const uint8_t *bytes;
     size_t n_bytes, n_passes;
-    uint64_t sums[MT_TEAM_MAX_THREADS * 8]; /* a cache line apart */
+    uint64_t sums[MT_TEAM_MAX_THREADS * 8]; /* one in each cache line */
 };
 
 static void stream_member(void *context, size_t member, size_t n_members)

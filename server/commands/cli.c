@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Longer names are no flags of ours. */
+/* Most bytes of a flag's name. */
 #define MAX_NAME_BYTES 48
-/* Flags of one verb that may not be repeated. */
+/* Most flags of one verb that may not be repeated. */
 #define MAX_SINGLE 16
 
 /* Flags of every verb. */
@@ -29,12 +29,12 @@ static const struct mt_cli_option common_options[] = {
 
 enum flag_kind { FLAG_SETTING, FLAG_OWN, FLAG_CONFIG, FLAG_HELP, FLAG_HELP_ALL };
 
-/* One flag of the command line, taken apart. */
+/* One flag of the command line. */
 struct flag {
     enum flag_kind kind;
     char name[MAX_NAME_BYTES + 1];      /* without the dashes */
     const char *value;                  /* NULL: none was given, and none is needed */
-    const struct mt_cli_option *option; /* FLAG_OWN */
+    const struct mt_cli_option *option; /* for FLAG_OWN */
 };
 
 struct mt_cli_option mt_cli_option_of_field(enum mt_fields_of route, const char *name, void *target)
@@ -86,7 +86,7 @@ static enum mt_status refuse_flag(const struct mt_cli_command *command, const ch
 
 enum value { VALUE_NONE, VALUE_NEEDED, VALUE_OF_A_SWITCH };
 
-/* Which flag it is, and whether a value belongs to it. */
+/* Finds the flag, and whether it takes a value. */
 static enum mt_status look_up(const struct mt_cli_command *command, struct flag *flag,
                               enum value *value, struct mt_error *err)
 {
@@ -110,9 +110,9 @@ static enum mt_status look_up(const struct mt_cli_command *command, struct flag 
     return MT_OK;
 }
 
-/* Takes argv[*index], which begins with '-', and the value behind it where one belongs to it;
- * *index then stands on the last argument taken. Behind a switch that is a word for on or off; what
- * is called so and meant for something else can stand behind "--". */
+/* Reads argv[*index], which begins with '-', and the next argument if it is the flag's value;
+ * *index is then that of the last argument read. A switch takes the next argument if that is a word
+ * for on or off. A positional argument that is such a word can be put behind "--". */
 static enum mt_status read_flag(const struct mt_cli_command *command, int argc, char **argv,
                                 int *index, struct flag *flag, struct mt_error *err)
 {
@@ -144,7 +144,7 @@ static enum mt_status read_flag(const struct mt_cli_command *command, int argc, 
     return MT_OK;
 }
 
-/* The settings' rule: an integer is what JSON calls one. */
+/* Integers have the same form as in settings, which is JSON's. */
 static enum mt_status store_integer(const struct mt_cli_option *option, const char *text,
                                     struct mt_error *err)
 {
@@ -176,14 +176,14 @@ static enum mt_status store_option(const struct flag *flag, struct mt_error *err
     return MT_OK;
 }
 
-/* The flags so far that may not come again. */
+/* The flags so far that must not be repeated. */
 struct single {
     char names[MAX_SINGLE][MAX_NAME_BYTES + 1];
     size_t n;
 };
 
-/* Refuses a second flag of the same name where people may take the flag for a list: the last one
- * would silently win. */
+/* Refuses to repeat a flag that people may take for a list, where the last value would silently
+ * replace the others. */
 static enum mt_status check_repetition(struct single *seen, const struct flag *flag,
                                        struct mt_error *err)
 {
@@ -207,8 +207,8 @@ static bool is_flag(const char *argument)
 
 enum help { HELP_NONE, HELP_SHORT, HELP_ALL };
 
-/* First walk, which decides everything but the settings: their flags come after the file that
- * --config names. */
+/* The first pass reads everything except settings, whose flags override the file that --config
+ * names. */
 static enum mt_status read_options(const struct mt_cli_command *command, int argc, char **argv,
                                    struct mt_cli *cli, enum help *help, struct mt_error *err)
 {
@@ -260,8 +260,8 @@ static enum mt_status set_flag(struct mt_settings *settings, const struct flag *
     return mt_settings_set(settings, key, flag->value ? flag->value : "true", origin, err);
 }
 
-/* Second walk: the settings' flags, and the positional arguments move to the front of argv. The
- * slots they overwrite have been read already. */
+/* The second pass reads the settings' flags, and moves the positional arguments to the beginning of
+ * argv, over arguments that were read already. */
 static enum mt_status read_settings_flags(const struct mt_cli_command *command, int argc,
                                           char **argv, struct mt_cli *cli, struct mt_error *err)
 {
@@ -300,7 +300,7 @@ static enum mt_status read_settings(const struct mt_cli_command *command, int ar
     return status;
 }
 
-/* A daemon that runs goes on without models, until there is one. */
+/* A reload may leave the daemon without models until there is one; a start may not. */
 static enum mt_status choose_models(const struct mt_cli_command *command, bool is_start,
                                     struct mt_settings *settings, struct mt_error *err)
 {
@@ -383,7 +383,8 @@ static void describe_options(const struct mt_cli_command *command, struct mt_jso
     mt_json_end_array(writer);
 }
 
-/* The help page for programs: packaging/manual.py makes the manual and the completions of it. */
+/* Appends the help page for programs: packaging/manual.py makes the manual and the completions from
+ * it. */
 static void append_description(const struct mt_cli_command *command, struct mt_text *out)
 {
     const char *const members[][2] = {
@@ -414,8 +415,8 @@ static int print_page(const struct mt_cli_command *command,
     return is_printed ? MT_EXIT_OK : MT_EXIT_FAILURE;
 }
 
-/* Whatever is wrong before a verb begins is in how it was called or configured, a missing
- * configuration file included; only memory is not. */
+/* Before a verb begins, every error is one of usage or configuration, including a missing
+ * configuration file; only lack of memory is not. */
 static int refuse_usage(const struct mt_cli_command *command, const struct mt_error *err)
 {
     mt_cli_fail(command, err);

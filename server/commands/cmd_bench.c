@@ -1,5 +1,5 @@
 /*
- * attentiond bench: the engine beside the machine's own limits, both measured in the same run.
+ * attentiond bench: compares the engine with the machine's limits, both measured in the same run.
  */
 #include "server/commands/commands.h"
 
@@ -22,30 +22,30 @@
 #define MAX_ROWS 128
 #define MAX_LENGTH 256
 
-/* Each number of rows runs so often, and at least for so long. */
+/* For each number of rows, at least so many rounds are run, and for at least this time. */
 #define MIN_ROUNDS 3
 #define RUN_SECONDS 0.5
 
-/* What others take of the processors' time and nobody is told of. */
+/* Fraction of the processors' time that others may use without a message. */
 #define LITTLE 0.03
 
 struct bench {
     struct mt_model *model;
     const struct mt_kernels *kernels;
     struct mt_team *team;
-    size_t length;       /* of sources and targets, in tokens */
+    size_t length;       /* tokens in each source and target */
     double stream, peak; /* bytes and multiply-adds per second */
 };
 
-/* Layers of a feed-forward block. */
+/* Number of linear layers in a feed-forward block. */
 static double n_linears(const struct mt_hparams *h)
 {
     return h->feed_forward_kind == MT_FEED_FORWARD_GATED ? 3 : 2;
 }
 
-/* Weights that a decoder step reads: all of the decoder's layers and the projection, but not the
- * cross-attention's keys and values, which are computed once per sentence. One multiply-add per
- * weight and row. */
+/* Weights that a decoder step reads: all of the decoder's layers and the projection, except those
+ * for the cross-attention's keys and values, which are computed once per sentence. Each weight
+ * takes one multiply-add per row. */
 static double step_weights(const struct mt_hparams *h)
 {
     double d = (double)h->d_model, f = (double)h->d_ff_decoder;
@@ -66,7 +66,7 @@ static double bytes_per_weight(const struct bench *b)
     return mt_model_precision(b->model) == MT_INT8 ? 1.0 : 4.0;
 }
 
-/* A sentence of seeded ids that is decoded greedily to exactly n_target tokens. */
+/* Makes a sentence of pseudo-random ids that is decoded greedily to exactly n_target tokens. */
 static enum mt_status make_sentence(const struct bench *b, unsigned seed, size_t n_target,
                                     struct mt_sentence **out, struct mt_error *err)
 {
@@ -117,8 +117,8 @@ static double least(double a, double b)
     return a < b ? a : b;
 }
 
-/* Decodes n sentences together, again and again; *stats tells how long the passes took at best, as
- * the ceilings are the machine's best. The first round touches the memory. */
+/* Decodes n sentences together, repeatedly. *stats gets the times of the fastest passes, since the
+ * limits are the machine's best, too. The first round only loads the memory. */
 static enum mt_status run(const struct bench *b, size_t n, size_t n_target,
                           struct mt_batch_stats *stats, struct mt_error *err)
 {
@@ -152,7 +152,7 @@ static enum mt_status run(const struct bench *b, size_t n, size_t n_target,
     return status;
 }
 
-/* Holds a part in percent, or "-" of what nobody has measured: plain C has no peak. */
+/* A fraction as text in percent, or "-" if its limit was not measured: plain C has no peak. */
 struct share {
     char text[16];
 };
@@ -239,7 +239,8 @@ static enum mt_status print_decoder(const struct bench *b, struct mt_error *err)
     return MT_OK;
 }
 
-/* From nothing to the first sentence: open the model again, make a batch, translate. */
+/* Measures the time from nothing to the first sentence: opens the model again, makes a batch, and
+ * translates. */
 static enum mt_status print_start(const struct bench *b, const char *directory,
                                   const struct mt_model_options *options, struct mt_error *err)
 {
@@ -278,7 +279,7 @@ static void warn_of_others(const struct mt_bench_usage *before)
     struct mt_bench_shares shares = mt_bench_shares(before, &after);
     if (shares.others + shares.host <= LITTLE)
         return;
-    fflush(stdout); /* the table first */
+    fflush(stdout); /* the table is to appear first */
     fprintf(stderr,
             "attentiond bench: other programs took %.0f %% of the processors' time meanwhile, and "
             "this virtual machine's host %.0f %%; the figures are too low\n",

@@ -26,7 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where the model has any. */
+/* Only if the model has any. */
 static void describe_vocabularies(const struct mt_model *model)
 {
     const struct mt_tokenizer *tokenizer = mt_model_tokenizer(model);
@@ -78,7 +78,7 @@ static void append_languages(const struct mt_model_language *languages, size_t n
         mt_text_append_string(out, "any");
 }
 
-/* Loads it as serve does, says what it is, and makes room for the next. */
+/* Loads the model as serve does, describes it, and unloads it. */
 static enum mt_status check_model(struct mt_served_model *served, struct mt_error *err)
 {
     const struct mt_served_model_info *info = mt_served_model_info(served);
@@ -103,7 +103,7 @@ static enum mt_status check_model(struct mt_served_model *served, struct mt_erro
     return mt_served_model_unload(served, err);
 }
 
-/* What is wrong with one of models_directory keeps nobody from looking at the others. */
+/* A faulty model in models_directory does not keep the others from being checked. */
 static enum mt_status check_catalog(const struct mt_service *service, struct mt_error *err)
 {
     const struct mt_catalog *catalog = service->catalog;
@@ -113,7 +113,7 @@ static enum mt_status check_catalog(const struct mt_service *service, struct mt_
         enum mt_status status = check_model(served, err);
         if (status && mt_served_model_info(served)->is_pinned)
             return status;
-        n_broken += status != MT_OK; /* and the reason was logged */
+        n_broken += status != MT_OK; /* the reason was logged */
     }
     if (n_broken > 0)
         return mt_fail(err, MT_FORMAT, "models_directory %s: %zu of %zu models cannot be served",
@@ -121,8 +121,9 @@ static enum mt_status check_catalog(const struct mt_service *service, struct mt_
     return MT_OK;
 }
 
-/* As serve makes them, with its engine and its memory plan: whatever it would refuse at the start,
- * or at a reload, is refused here. Takes the content of *settings over. */
+/* Creates the generation as serve does, with its engine and its memory plan, so that everything is
+ * refused here that serve would refuse at the start or at a reload. Takes over the content of
+ * *settings. */
 static enum mt_status check_generation(struct mt_settings *settings, struct mt_error *err)
 {
     const struct mt_service nothing_shared = {0};
@@ -147,7 +148,7 @@ static enum mt_status check_keys(const struct mt_settings *settings, struct mt_e
     return MT_OK;
 }
 
-/* What of the directory is missing is made when the daemon starts. With errno where that fails. */
+/* The daemon creates missing directories when it starts. errno is set where that would fail. */
 static bool can_write_below(const char *directory)
 {
     char existing[PATH_MAX];
@@ -161,7 +162,7 @@ static bool can_write_below(const char *directory)
     return true;
 }
 
-/* As serve does, but for the tables, which are none of ours to make. */
+/* Opens it as serve does, but without creating tables. */
 static enum mt_status check_database(const struct mt_settings *settings, struct mt_error *err)
 {
     char program[PATH_MAX];
@@ -177,7 +178,7 @@ static enum mt_status check_database(const struct mt_settings *settings, struct 
     return MT_OK;
 }
 
-/* SQLite's itself is the daemon's, which may be running. */
+/* SQLite's file is not opened, because a running daemon may use it. */
 static enum mt_status check_data(const struct mt_settings *settings, struct mt_error *err)
 {
     const char *directory = settings->data_directory;
@@ -194,7 +195,7 @@ static enum mt_status check_data(const struct mt_settings *settings, struct mt_e
     return MT_OK;
 }
 
-/* As serve does: with a file that is written and removed. */
+/* Writes and removes a file, as serve does. */
 static enum mt_status check_files(const struct mt_settings *settings, struct mt_error *err)
 {
     struct mt_file_store *store;
@@ -238,7 +239,7 @@ static enum mt_status print(struct mt_text *text, struct mt_error *err)
     return status;
 }
 
-/* What needs no model. */
+/* Checks what needs no model. */
 static enum mt_status check_texts(const struct mt_settings *settings, struct mt_error *err)
 {
     struct mt_proxies proxies;
@@ -319,7 +320,7 @@ int mt_cmd_check_config(int argc, char **argv)
     int exit_code;
     if (!mt_cli_begin(&command, argc, argv, &cli, &exit_code))
         return exit_code;
-    mt_log_set_level(MT_LOG_WARN); /* what is good is told in a shorter way */
+    mt_log_set_level(MT_LOG_WARN); /* successes are reported in a shorter form */
     enum mt_status status = wants_example ? print_example(&err) : check(&cli.settings, &err);
     exit_code = status ? mt_cli_fail(&command, &err) : MT_EXIT_OK;
     mt_cli_finish(&cli);

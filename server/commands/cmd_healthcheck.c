@@ -10,18 +10,18 @@
 
 #include <gnutls/gnutls.h>
 
-/* Enough for the status line, which is all that counts. */
+/* Enough for the status line; the rest of the reply is ignored. */
 #define REPLY_BYTES 512
 
-/* What the question goes over: a socket, or TLS on it. */
+/* The connection: a socket, perhaps with TLS. */
 struct line {
     int fd;
     gnutls_session_t tls; /* NULL: none */
     gnutls_certificate_credentials_t credentials;
 };
 
-/* An address that means "every interface" is nowhere to connect to;
- * the loopback one is among them. */
+/* An address that means "every interface" cannot be connected to, so the loopback address is taken
+ * instead. */
 static const char *reachable(const char *host)
 {
     if (!strcmp(host, "0.0.0.0"))
@@ -61,7 +61,8 @@ static enum mt_status connect_to(const char *host, const char *port, int64_t tim
     return status;
 }
 
-/* The certificate is for clients, who call the daemon by its name; here only its life counts. */
+/* The certificate is not verified: it is made for the daemon's public name, and here only a reply
+ * counts. */
 static enum mt_status start_tls(struct line *line, struct mt_error *err)
 {
     int code = gnutls_certificate_allocate_credentials(&line->credentials);
@@ -105,13 +106,13 @@ static ssize_t receive_bytes(const struct line *line, char *bytes, size_t length
     ssize_t n;
     if (!line->tls)
         return recv(line->fd, bytes, length, 0);
-    do /* a session ticket may come first */
+    do /* there may be a session ticket first */
         n = gnutls_record_recv(line->tls, bytes, length);
     while (n == GNUTLS_E_INTERRUPTED);
     return n;
 }
 
-/* Reads until the status line is whole; the rest of the reply does not matter. */
+/* Reads until the status line is complete, and ignores the rest of the reply. */
 static size_t read_status_line(const struct line *line, char reply[REPLY_BYTES])
 {
     size_t length = 0;

@@ -20,14 +20,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Translated by the original and by the copy. */
+/* A sentence that both the original and the copy translate. */
 #define SENTENCE "This is a test."
 
-/* A copy that gives the original's translation a log-probability that differs by more, for each
- * token, computes something else. int8 costs a tenth of it. */
+/* Largest difference per token of the log-probabilities that the original and the copy give to the
+ * original's translation. int8 causes a tenth of it. */
 #define MAX_DIFFERENCE 1.0f
 
-/* --- What was found --- */
+/* --- Reports --- */
 
 static void report_weights(const struct mt_bind_report *weights)
 {
@@ -88,13 +88,13 @@ static void report_model(const struct mt_import_report *report, const struct mt_
     report_weights(&report->weights);
 }
 
-/* --- Does it compute the same? --- */
+/* --- Comparing the copy with the original --- */
 
 static enum mt_status run(const struct mt_model *model, const struct mt_token_list *tokens,
                           const struct mt_sentence_options *options, struct mt_sentence **out,
                           struct mt_error *err)
 {
-    int32_t *ids = calloc(tokens->n + 1, sizeof *ids); /* one more, because there may be none */
+    int32_t *ids = calloc(tokens->n + 1, sizeof *ids); /* one more than n, which may be 0 */
     struct mt_sentence *sentence = NULL;
     enum mt_status status = ids ? MT_OK : mt_fail_memory(err, tokens->n * sizeof *ids, "sentence");
     for (size_t i = 0; i < tokens->n && !status; i++)
@@ -111,7 +111,7 @@ static enum mt_status run(const struct mt_model *model, const struct mt_token_li
     return status;
 }
 
-/* The mean log-probability that a model gives the tokens of a translation. */
+/* Computes the mean log-probability that a model gives the tokens of a translation. */
 static enum mt_status score(const struct mt_model *model, const struct mt_token_list *tokens,
                             const struct mt_hypothesis *translation, float *out,
                             struct mt_error *err)
@@ -176,12 +176,12 @@ static enum mt_status compare(const struct mt_model *original, const struct mt_m
     return status;
 }
 
-/* What the copy is asked before it takes its place. */
+/* What is checked before the copy is moved to its place. */
 struct confirmation {
     const char *from, *to, *sentence, *texts;
     const struct mt_model_options *options;
     struct mt_import_report report;
-    double megabytes; /* of its weights */
+    double megabytes; /* size of its weights */
 };
 
 static struct mt_model_options copy_options(const struct confirmation *confirmation)
@@ -190,7 +190,7 @@ static struct mt_model_options copy_options(const struct confirmation *confirmat
                                      .kernels = confirmation->options->kernels};
 }
 
-/* Makes the target vocabularies of the copy, because they belong to its tokenizer and
+/* Makes the target vocabularies of the copy, because they depend on its tokenizer and
  * vocabulary. */
 static enum mt_status make_vocabularies(const struct confirmation *confirmation, const char *path,
                                         struct mt_error *err)
@@ -204,7 +204,7 @@ static enum mt_status make_vocabularies(const struct confirmation *confirmation,
     return status;
 }
 
-/* What was written must open: the report comes from the result, not from the intention. */
+/* Opens the copy, so that the report is about the files that were written. */
 static enum mt_status verify(struct confirmation *confirmation, const char *path,
                              struct mt_error *err)
 {
@@ -224,8 +224,8 @@ static enum mt_status verify(struct confirmation *confirmation, const char *path
     return status;
 }
 
-/* An attentiond.json that came with the original is taken for the operator's in the copy. Where that
- * has one already, it stays. */
+/* Copies an attentiond.json of the original, which in the copy counts as the operator's, unless the
+ * copy has one already. */
 static enum mt_status settle_defaults(const struct confirmation *confirmation, const char *path,
                                       struct mt_error *err)
 {

@@ -27,7 +27,7 @@
 #define MAX_TEXT_BYTES ((size_t)1 << 20)
 #define BUFFER_BYTES ((size_t)64 << 10)
 
-/* What the flags of this verb alone say. */
+/* The flags that only this verb has. */
 struct flags {
     const char *target_text, *format, *out;
     const char *kinds, *layers, *heads, *reduce;
@@ -44,7 +44,7 @@ struct session {
     char model_id[MT_HUB_NAME_BYTES];
     struct mt_text_direction direction;
     struct mt_inspection_request request;
-    bool is_terminal; /* the heat map, instead of a format */
+    bool is_terminal; /* draws a heat map on the terminal */
 };
 
 static const char detail[] =
@@ -107,7 +107,7 @@ static enum mt_status copy_stream(struct mt_stream *stream, FILE *file, const ch
     return status;
 }
 
-/* A half-written file is removed; a device stays where it is. */
+/* Removes a half-written file, but not a device. */
 static void remove_file(FILE *file, const char *path)
 {
     struct stat status;
@@ -128,7 +128,7 @@ static enum mt_status write_file(struct mt_stream *stream, const char *path, str
     return status;
 }
 
-/* Takes the stream over. */
+/* Takes over the stream. */
 static enum mt_status write_stream(const struct session *session, struct mt_stream *stream,
                                    struct mt_error *err)
 {
@@ -139,7 +139,8 @@ static enum mt_status write_stream(const struct session *session, struct mt_stre
     return status;
 }
 
-/* The last format whose extension the name ends with: ".bertviz.json" is a ".json", too. */
+/* Finds the last format whose extension the name ends with, because ".bertviz.json" is a ".json",
+ * too. */
 static bool format_of_name(const char *path, enum mt_inspection_format *out)
 {
     size_t longest = 0, length = strlen(path);
@@ -231,7 +232,7 @@ static enum mt_status read_request(struct session *session, struct mt_error *err
     return status;
 }
 
-/* The table of settings lets no other name through. */
+/* This cannot fail, since the settings were checked. */
 static enum mt_split split_mode(const struct mt_settings *settings)
 {
     enum mt_split split = MT_SPLIT_ON;
@@ -293,7 +294,7 @@ static void destroy_translation(void *owner)
     mt_translation_destroy(owner);
 }
 
-/* Takes the translation over. */
+/* Takes over the translation. */
 static enum mt_status show(struct session *session, struct mt_translation *translation,
                            const struct mt_inspection_model *description, struct mt_error *err)
 {
@@ -350,7 +351,7 @@ static enum mt_status inspect(struct session *session, const char *text, size_t 
     return show(session, translation, &description, err);
 }
 
-/* The rest ------------------------------------------------------------------------------------- */
+/* Other output --------------------------------------------------------------------------------- */
 
 static enum mt_status show_positions(struct session *session, struct mt_error *err)
 {
@@ -401,7 +402,7 @@ static enum mt_status measure_heads(const struct session *session, struct mt_err
     return print_report(&report, status, err);
 }
 
-/* All of standard input, without its last line end. */
+/* Reads all of standard input, without its last line end. */
 static enum mt_status read_stdin(struct mt_text *out, struct mt_error *err)
 {
     char buffer[4096];

@@ -14,19 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The table's width; what people read in a terminal. */
+/* Width of the table in columns, as on a usual terminal. */
 #define MAX_COLUMNS 80
 #define BETWEEN "  "
-/* Longer lists of languages and licences are cut, and their ends are in --json. */
+/* Longer lists of languages and longer licences are cut; --json has them completely. */
 #define LANGUAGES_COLUMNS 14
 #define LICENCE_COLUMNS 16
-/* What a cut-off end leaves at least. */
+/* Least width of an origin that is cut. */
 #define MIN_FROM_COLUMNS 8
 #define CELL_BYTES 600
 
 enum column { NAME, LANGUAGES, SIZE, LICENCE, PACKED, FROM, N_COLUMNS };
 
-/* What the list says of one model. */
+/* One model of the list. */
 struct entry {
     const struct mt_stored_model *model;
     struct mt_model_profile profile;
@@ -42,7 +42,7 @@ struct list {
 
 /* ---- what there is ---- */
 
-/* Whether nothing needs to be packed before it is used in int8. */
+/* Whether its weights are already packed for int8. */
 static bool is_packed(const struct mt_stored_model *model, const char *cache_directory)
 {
     char *path;
@@ -56,7 +56,8 @@ static bool is_packed(const struct mt_stored_model *model, const char *cache_dir
     return is_there;
 }
 
-/* The hub holds models of all kinds: those that are none of ours are nobody's fault. */
+/* A model in the hub that is not ours is left out without a message, because the hub has models of
+ * all kinds. */
 static enum mt_status add(struct list *list, const struct mt_stored_model *model,
                           const struct mt_settings *settings, struct mt_error *err)
 {
@@ -70,7 +71,8 @@ static enum mt_status add(struct list *list, const struct mt_stored_model *model
         return mt_fail(err, MT_MEMORY, "%s", entry->failure.message);
     if (status && model->place == MT_PLACE_HUB)
         return MT_OK;
-    entry->failure.status = status; /* on the way to success there may have been failures */
+    /* err may hold failures of steps that were tried before one succeeded */
+    entry->failure.status = status;
     entry->n_bytes = mt_stored_model_bytes(model);
     entry->is_packed = is_packed(model, settings->cache_dir);
     list->n++;
@@ -179,7 +181,7 @@ struct cell {
     size_t width;
 };
 
-/* At most so many columns; what is longer ends in "..". */
+/* Cuts the text to max_width columns; it then ends in "..". */
 static void cut(struct cell *cell, size_t max_width)
 {
     if (cell->width <= max_width)
@@ -229,7 +231,7 @@ static void set_title(struct cell *cell, const char *title)
     cell->width = strlen(title);
 }
 
-/* The last column takes what the others leave of the width. */
+/* The last column gets the width that the others leave. */
 static void measure(struct cell (*rows)[N_COLUMNS], size_t n, size_t widths[N_COLUMNS])
 {
     size_t sum = 0;
@@ -429,7 +431,7 @@ int mt_cmd_list(int argc, char **argv)
     int exit_code;
     if (!mt_cli_begin(&command, argc, argv, &cli, &exit_code))
         return exit_code;
-    if (remote) { /* the arguments are as they were: none of them is positional */
+    if (remote) { /* argv is unchanged, because no argument is positional */
         mt_cli_finish(&cli);
         return mt_pull_program_run("list", argc, argv);
     }

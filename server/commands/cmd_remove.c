@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Why it is not for us to remove. */
+/* Says why the model cannot be removed by this command. */
 static enum mt_status refuse(const struct mt_store *store, const char *name, struct mt_error *err)
 {
     static const char *const owners[] = {
@@ -33,7 +33,8 @@ static enum mt_status refuse(const struct mt_store *store, const char *name, str
     return status;
 }
 
-/* False: the answer is no, or nobody can be asked, which is said. */
+/* Asks for confirmation. *is_wanted is false where the answer is no, or where nobody can be asked,
+ * which is printed. */
 static enum mt_status ask(const struct mt_stored_model *model, bool *is_wanted,
                           struct mt_error *err)
 {
@@ -62,7 +63,7 @@ static enum mt_status remove_model(const struct mt_settings *settings,
     return status;
 }
 
-/* A pull that was given up has left no model, but perhaps most of its files. */
+/* Removes the files of an unfinished pull, for which there is no model. */
 static enum mt_status remove_unfinished(const struct mt_store *store, const char *name,
                                         struct mt_error *err)
 {

@@ -49,29 +49,31 @@
 #include <time.h>
 #include <unistd.h>
 
-/* After SIGTERM, requests that were on their way are answered before idle connections go. */
+/* After SIGTERM, idle connections stay open for this time, so that requests that were already sent
+ * are answered. */
 #define DRAIN_GRACE_MS 250
 #define DRAIN_TICK_MS 10
-/* A model that is being loaded when the server ends is waited for so long. */
+/* How long a model that is being loaded is waited for when the server ends. */
 #define RELOAD_TIMEOUT_MS 2000
-/* Expired files are not kept longer than that. */
+/* How often expired files are removed. */
 #define FILES_SWEEP_MS 1000
-/* The log shows so many of the paths that root may read. */
+/* Most paths readable by root that the log lists. */
 #define MAX_SHOWN_PATHS 8
-/* Larger blocks go back to the system when they are freed. */
+/* Larger blocks are returned to the system when they are freed. */
 #define MMAP_THRESHOLD_BYTES (256 * 1024)
 #define MAX_HEAPS 4
-/* What is free at a heap's end stays for the next request, up to this: else each gives some hundred
- * kilobytes back, and the next one finds its pages gone. */
+/* Free memory that is kept at a heap's end for the next request. Otherwise every request would
+ * return some hundred kilobytes to the system, and the next one would have to get them again. */
 #define HEAP_END_BYTES (1024 * 1024)
-/* For the admin socket, whose clients are next door. */
+/* For the admin socket, whose clients are on this machine. */
 #define ADMIN_TIMEOUT_MS 10000
-/* After the deadline: a decoder step ends the work, and the last replies leave. */
+/* After the deadline: time for a decoder step to end the work, and for the last replies to be
+ * sent. */
 #define CANCEL_TIMEOUT_MS 10000
 #define FLUSH_TIMEOUT_MS 500
 
 struct server {
-    /* Where the settings are read from, once more. */
+    /* Sources of the settings, for a reload. */
     const struct mt_cli_command *command;
     int argc;
     char **argv;
@@ -83,27 +85,28 @@ struct server {
     struct mt_file_store *files;
     struct mt_document_jobs *documents;
     struct mt_result_cache *results; /* NULL: cache_bytes is 0 */
-    struct mt_database *database;    /* NULL: nothing is kept */
+    struct mt_database *database;    /* NULL: there is no database */
     struct mt_glossaries *glossaries;
     struct mt_memories *memories;
     struct mt_metrics *metrics;
     struct mt_generations *generations;
     struct mt_text_threads *text_threads;
     struct mt_http *http;
-    struct mt_http *admin;            /* NULL: none */
-    struct mt_metrics *admin_metrics; /* not shown: the daemon's are about its clients */
+    struct mt_http *admin; /* NULL: there is no admin socket */
+    /* not published, because the daemon's metrics are about its clients */
+    struct mt_metrics *admin_metrics;
     const char **admin_route_names;
-    char *admin_path; /* NULL until it is ours */
+    char *admin_path; /* NULL until the socket is created */
     int admin_fd;
     struct mt_socket_file admin_file;
     struct mt_budget attention_budget;
     struct mt_meters meters;
     struct mt_proxies proxies;
-    _Atomic int64_t shutdown_delay_ms, drain_timeout_ms; /* as the settings have them now */
+    _Atomic int64_t shutdown_delay_ms, drain_timeout_ms; /* as in the current settings */
     const char **route_names;
 };
 
-/* ---- generations ask ---- */
+/* ---- callbacks of generations ---- */
 
 static enum mt_status read_settings(void *context, struct mt_settings *out, struct mt_error *err)
 {
@@ -111,7 +114,8 @@ static enum mt_status read_settings(void *context, struct mt_settings *out, stru
     enum mt_status status = mt_cli_read_settings(server->command, server->argc, server->argv,
                                                  server->config_path, out, err);
     if (!status)
-        mt_descriptors_choose(out); /* what it had at the start, as the limit stays */
+        /* the value at the start stays, as the limit cannot be raised any more */
+        mt_descriptors_choose(out);
     return status;
 }
 
@@ -228,7 +232,7 @@ static enum mt_status listen_for_admin(struct server *server, const char *path,
     return server->admin_path ? MT_OK : mt_fail_memory(err, strlen(path), "path");
 }
 
-/* The admin socket speaks the same HTTP, with other routes. */
+/* The admin socket uses the same HTTP code with other routes. */
 static enum mt_status create_admin(struct server *server, struct mt_error *err)
 {
     if (server->admin_fd < 0)
@@ -252,7 +256,7 @@ static enum mt_status create_admin(struct server *server, struct mt_error *err)
     return status ? status : mt_http_create(&options, &server->admin, err);
 }
 
-/* Removes what daemons have left in the cache that were killed while they packed a model. */
+/* Removes files in the cache of daemons that were killed while they packed a model. */
 static void remove_leftovers(const char *cache_directory)
 {
     size_t n = mt_cache_remove_leftovers(cache_directory);
@@ -278,7 +282,7 @@ static enum mt_status start_http(struct server *server, struct mt_error *err)
     return mt_http_start(server->http, listen_fd, err);
 }
 
-/* readable NULL: everything. */
+/* readable NULL: everything is readable. */
 static void log_root(const struct mt_readable *readable)
 {
     struct mt_text paths = {0};
@@ -296,8 +300,9 @@ static void log_root(const struct mt_readable *readable)
     mt_text_finish(&paths);
 }
 
-/* Before there are threads, which inherit it. Of what root may read an intruder would find the most
- * useful: keys, passwords, other services' files. */
+/* Restricts the files that can be read, before there are threads, which inherit the restriction. If
+ * the daemon runs as root, then keys, passwords and other services' files would be useful to an
+ * intruder. */
 static enum mt_status restrict_files(const struct server *server,
                                      const struct mt_settings *settings, struct mt_error *err)
 {
@@ -319,7 +324,7 @@ static enum mt_status restrict_files(const struct server *server,
     return MT_OK;
 }
 
-/* PostgreSQL may come later; what else is wrong with the setting is said now. */
+/* PostgreSQL may become reachable later; other faults of the setting are reported now. */
 static enum mt_status open_data(struct server *server, const struct mt_settings *settings,
                                 struct mt_error *err)
 {
@@ -349,17 +354,18 @@ static enum mt_status open_data(struct server *server, const struct mt_settings 
                   : mt_memories_create(server->database, &memory_limits, &server->memories, err);
 }
 
-/* All that can take long. The port first: whether it is free is known at once, and clients that
- * come early wait. */
+/* Does everything that may take long. The port is opened first, so that a port in use is reported
+ * at once, and early clients wait. */
 static enum mt_status start(struct server *server, struct mt_settings *settings,
                             struct mt_error *err)
 {
-    bool is_sandboxed = settings->sandbox; /* the settings are going to be given away */
+    bool is_sandboxed = settings->sandbox; /* the settings are going to be moved */
     enum mt_status status =
         mt_listen(settings->host, (uint16_t)settings->port, &server->listener, err);
     if (!status)
         status = listen_for_admin(server, settings->admin_socket, err);
-    if (!status && is_sandboxed) /* so that what is missing then is missed now */
+    /* so that everything missing under the restriction is noticed during the start */
+    if (!status && is_sandboxed)
         mt_sandbox_drop_privileges();
     if (!status)
         remove_leftovers(settings->cache_dir);
@@ -427,7 +433,7 @@ static void stop(struct server *server)
         close(server->listener.fd);
 }
 
-/* "2 models of a directory, and 1 that cannot be served". */
+/* Writes "2 models of a directory, and 1 that cannot be served". */
 static void describe_directory(const struct mt_service *service, char *out, size_t capacity)
 {
     size_t n_sound = 0, n_failed = 0;
@@ -468,7 +474,7 @@ static void log_start(const struct server *server, int64_t start_ms)
     mt_generations_let_go(server->generations, generation);
 }
 
-/* Before there are clients: nobody has been promised anything. */
+/* Ends the process. Before there are clients, nothing has to be completed. */
 static void leave_at_once(int number)
 {
     (void)number;
@@ -482,9 +488,9 @@ static void handle_stopping(void (*handler)(int number))
     sigaction(SIGINT, &action, NULL);
 }
 
-/* Blocked in all threads; only await_signal sees them. What was ignored when we were started would
- * not even wait for it. Those that mean something to other daemons, such as to open the log again,
- * do not end this one. */
+/* Blocks the signals in all threads, so that only await_signal receives them. A signal that was
+ * ignored when the process was started is not delivered even there. Signals with a meaning for
+ * other daemons, such as reopening the log, do not end this one. */
 static void block_signals(sigset_t *signals)
 {
     sigemptyset(signals);
@@ -500,9 +506,9 @@ static void block_signals(sigset_t *signals)
     signal(SIGALRM, SIG_IGN);
 }
 
-/* A thread that can be interrupted while the others, which inherit their signal mask from each
- * other, cannot, and the main thread is busy with the start. It goes before there are clients, and
- * so needs no sandbox. */
+/* A thread that receives signals during the start, while the main thread is busy and others have
+ * them blocked, because threads inherit the signal mask. It ends before there are clients, so it
+ * needs no sandbox. */
 struct sentry {
     pthread_t thread;
     sem_t is_over;
@@ -531,7 +537,7 @@ static enum mt_status begin_sentry(struct sentry *sentry, struct mt_error *err)
     return MT_OK;
 }
 
-/* From now on a signal is for await_signal. */
+/* Ends the thread; from now on await_signal receives signals. */
 static void end_sentry(struct sentry *sentry)
 {
     sem_post(&sentry->is_over);
@@ -540,7 +546,7 @@ static void end_sentry(struct sentry *sentry)
     handle_stopping(SIG_DFL);
 }
 
-/* The signal, or 0 after timeout_ms (-1: never). */
+/* Returns the signal, or 0 after timeout_ms (-1: no limit). */
 static int await_signal(const sigset_t *signals, int64_t timeout_ms)
 {
     const struct timespec timeout = {.tv_sec = timeout_ms / 1000,
@@ -552,8 +558,8 @@ static int await_signal(const sigset_t *signals, int64_t timeout_ms)
     return signal > 0 ? signal : 0;
 }
 
-/* Balancers get time to see that we are not ready, and send their clients elsewhere, while those
- * who come are still served. A second signal ends it. */
+/* Gives load balancers time to see that the server is not ready, and to send clients elsewhere;
+ * clients who come meanwhile are still served. A second signal ends the wait. */
 static void delay_shutdown(struct server *server, const sigset_t *signals)
 {
     int64_t end_ms = mt_now_ms() + server->shutdown_delay_ms, left_ms;
@@ -569,8 +575,8 @@ static void delay_shutdown(struct server *server, const sigset_t *signals)
     }
 }
 
-/* Waits for requests to finish and connections to close, until the time is over or somebody has
- * lost patience. */
+/* Waits until requests are finished and connections closed, at most until the time is over or
+ * another signal comes. */
 static void drain(struct server *server, const sigset_t *signals)
 {
     int64_t start_ms = mt_now_ms();
@@ -595,9 +601,9 @@ static void drain(struct server *server, const sigset_t *signals)
     }
 }
 
-/* Whether no request is left. A client that is still connected may send one until the end, so the
- * decision comes first, and what comes after it is refused. Work outlives its connection where the
- * client of a stream has left: until the end of a step. */
+/* Whether no request is left. A client that is still connected may always send one more, so
+ * requests are refused from this decision on. If the client of a stream has left, then its work
+ * lasts until the end of a decoder step. */
 static bool is_drained(struct server *server)
 {
     struct mt_connection_counts counts;
@@ -606,13 +612,14 @@ static bool is_drained(struct server *server)
     return counts.n_active == 0 && counts.n_working == 0;
 }
 
-/* With work that was told to end, or only with clients that read. */
+/* Depends on whether there is work that was told to end, or only clients that are still reading. */
 static int64_t patience_ms(const struct mt_connection_counts *counts)
 {
     return counts->n_working > 0 ? CANCEL_TIMEOUT_MS : FLUSH_TIMEOUT_MS;
 }
 
-/* Ends the work that is left; its clients are told. False: a worker does not answer. */
+/* Cancels the remaining work, and replies to its clients. Returns false where a worker does not
+ * react. */
 static bool cancel(struct server *server, const sigset_t *signals)
 {
     int64_t start_ms = mt_now_ms();
@@ -630,8 +637,8 @@ static bool cancel(struct server *server, const sigset_t *signals)
     return counts.n_working == 0;
 }
 
-/* Waits for the admin socket's requests for models, which have been told that no more are loaded.
- * False: one is not answered. */
+/* Waits for requests of the admin socket that wait for models, which fail since no more are loaded.
+ * Returns false where one is not answered. */
 static bool flush_admin(struct server *server, const sigset_t *signals)
 {
     int64_t start_ms = mt_now_ms();
@@ -646,7 +653,7 @@ static bool flush_admin(struct server *server, const sigset_t *signals)
     }
 }
 
-/* Until a signal to stop. Files that have expired go even if nobody asks for one. */
+/* Waits for a signal to stop, and removes expired files meanwhile. */
 static void watch(struct server *server, const sigset_t *signals)
 {
     for (;;) {
@@ -662,7 +669,7 @@ static void watch(struct server *server, const sigset_t *signals)
     }
 }
 
-/* When no client has work. Returns exit_code, if it returns. */
+/* Destroys everything once no client has work. Returns exit_code, if it returns. */
 static int take_down(struct server *server, const sigset_t *signals, int exit_code)
 {
     if (server->admin)
@@ -685,7 +692,7 @@ static int end(struct server *server, const sigset_t *signals)
     drain(server, signals);
     int exit_code = is_drained(server) ? MT_EXIT_OK : MT_EXIT_FAILURE;
     if (exit_code != MT_EXIT_OK && !cancel(server, signals)) {
-        /* Whoever still uses the model keeps us from taking it down in order. */
+        /* The worker still uses the model, so that nothing can be destroyed in order. */
         mt_log(MT_LOG_ERROR, "a worker does not answer: leaving it behind");
         _exit(MT_EXIT_FAILURE);
     }
@@ -694,8 +701,8 @@ static int end(struct server *server, const sigset_t *signals)
     return exit_code;
 }
 
-/* glibc lets blocks of up to 32 MiB into its heaps once it has seen such a block freed, and gives
- * every thread a heap of its own: after some reloads much of them is holes. */
+/* Once glibc has seen a freed block of up to 32 MiB, it allocates such blocks from its heaps, of
+ * which every thread has its own: after some reloads much of that memory is fragmented. */
 static void limit_heaps(void)
 {
     mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);

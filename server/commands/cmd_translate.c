@@ -34,28 +34,29 @@
 
 /* Most sentences of one line. */
 #define MAX_LINE_SENTENCES 10000
-/* Sentences in flight, in multiples of what the workers' batches hold: enough that they never wait
- * for the reader, few enough to stay small. */
+/* Sentences in flight, in multiples of what the workers' batches hold: enough that workers never
+ * wait for the reader, and few enough to need little memory. */
 #define WINDOW_BATCHES 4
 #define MIN_WINDOW 64
 #define MAX_WINDOW 4096
 
-/* What the flags of this verb alone say. */
+/* The flags that only this verb has. */
 struct flags {
     bool as_json;
     int64_t batch_size; /* 0: the setting max_batch_rows */
     int64_t num_hypotheses;
-    const char *format;   /* of a document; NULL: lines, or what the file's name says */
-    const char *encoding; /* of a document; NULL: it is found out */
+    /* of a document; NULL: the input is lines, or the file's name determines it */
+    const char *format;
+    const char *encoding; /* of a document; NULL: it is detected */
     bool retranslate;
-    const char *output_dir; /* of documents; NULL: standard output */
+    const char *output_dir; /* for documents; NULL: standard output */
 };
 
-/* Everything that is open while the verb runs; zero-initialised but for stop_fd. */
+/* Everything that is open while the verb runs; zero-initialised, except for stop_fd. */
 struct session {
     struct mt_model *model;
     struct mt_engine *engine;
-    struct mt_lane *lane; /* the model's in the engine */
+    struct mt_lane *lane; /* the model's lane in the engine */
     struct mt_splitter *splitter;
     struct mt_number_words *number_words;
     struct mt_text_direction direction;
@@ -97,7 +98,7 @@ static struct mt_sentence_options decoding_options(const struct mt_model *model,
     };
 }
 
-/* A beam is never larger than a batch: with --batch-size 1 the sentences go one by one. */
+/* A beam is at most as large as a batch: with --batch-size 1 sentences are decoded one by one. */
 static struct mt_engine_options engine_options(const struct mt_settings *settings,
                                                const struct flags *flags, size_t n_beams)
 {
@@ -118,8 +119,8 @@ static size_t window_of(const struct mt_engine_options *options)
     return mt_size_min(mt_size_max(window, MIN_WINDOW), MAX_WINDOW);
 }
 
-/* Says what is wrong with the decoding options before a line is read: for all lines it would be the
- * same. */
+/* Checks the decoding options before a line is read, since an error would be the same for all
+ * lines. */
 static enum mt_status check_decoding(const struct mt_model *model,
                                      const struct mt_sentence_options *options,
                                      struct mt_error *err)
@@ -131,7 +132,7 @@ static enum mt_status check_decoding(const struct mt_model *model,
     return status;
 }
 
-/* SIGINT and SIGTERM become readable on stop_fd. */
+/* Makes SIGINT and SIGTERM readable on stop_fd. */
 static enum mt_status catch_signals(int *stop_fd, struct mt_error *err)
 {
     sigset_t stopping;
@@ -142,7 +143,7 @@ static enum mt_status catch_signals(int *stop_fd, struct mt_error *err)
     return MT_OK;
 }
 
-/* What is left of standard input, where it is a file; 0: it is none. */
+/* Returns the rest of standard input's size if that is a file; otherwise 0. */
 static size_t input_bytes(void)
 {
     struct stat st;
@@ -151,7 +152,7 @@ static size_t input_bytes(void)
     return is_file && at >= 0 && at < st.st_size ? (size_t)(st.st_size - at) : 0;
 }
 
-/* What reads the translations, and in which languages. */
+/* Makes the proofreader, which depends on the languages. */
 static enum mt_status make_reader(struct session *session, const struct mt_settings *settings,
                                   struct mt_error *err)
 {
@@ -201,7 +202,7 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
     if (status)
         return status;
 
-    /* Nothing limits the traces here but the number of lines that are in work at a time. */
+    /* Traces need no limit here, because the number of lines in flight limits them. */
     struct mt_budget budget = {.limit = UINT64_MAX};
     const struct mt_service service = {.settings = settings, .attention_budget = &budget};
     const struct mt_model_defaults defaults = MT_NO_MODEL_DEFAULTS;
@@ -211,7 +212,8 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
     stream.loaded = &loaded;
     stream.reader = &session->reader;
     stream.printer = &session->printer;
-    /* On a terminal the translations are progress enough, and a bar between them a mess. */
+    /* If the translations go to a terminal, they show the progress themselves, and a bar would
+     * disturb them. */
     if (!isatty(STDOUT_FILENO))
         mt_progress_bar_begin(&session->bar, "lines");
     stream.bar = &session->bar;
@@ -220,7 +222,7 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
     stream.lane = session->lane;
     stream.stop_fd = session->stop_fd;
     stream.stopped_by = &session->stopped_by;
-    /* The table of settings lets no other name through. */
+    /* mt_split_parse cannot fail, since the settings were checked. */
     stream.translation.split = MT_SPLIT_OFF;
     if (!flags->as_json)
         (void)mt_split_parse(settings->split_sentences, &stream.translation.split);
@@ -231,7 +233,7 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
     return mt_line_stream_run(&stream, err);
 }
 
-/* Whether the flags go together, and whether they mean documents. */
+/* Checks whether the flags fit together, and whether they are for documents. */
 static enum mt_status check_flags(const struct flags *flags, size_t n_paths, bool *are_documents,
                                   enum mt_document_format *format, struct mt_error *err)
 {
@@ -256,7 +258,7 @@ static enum mt_status check_flags(const struct flags *flags, size_t n_paths, boo
     return MT_OK;
 }
 
-/* What is written to standard output: one file. */
+/* Checks the only file, which is written to standard output. */
 static enum mt_status check_path(const struct flags *flags, char *const *paths, size_t n,
                                  enum mt_document_format *format, struct mt_error *err)
 {
@@ -286,7 +288,7 @@ static enum mt_status check_path(const struct flags *flags, char *const *paths, 
     return mt_file_list_fail_name(path, err);
 }
 
-/* Which files, and where to. */
+/* Lists the files with their outputs. */
 static enum mt_status list_files(struct mt_file_list *list, const struct flags *flags,
                                  char *const *paths, size_t n,
                                  const enum mt_document_format *format, struct mt_error *err)
@@ -304,7 +306,7 @@ static enum mt_status list_files(struct mt_file_list *list, const struct flags *
     return status ? status : mt_file_list_check(list, err);
 }
 
-/* What became of a file, besides its translation; name: "" or "NAME: ". */
+/* Prints what happened to a file, besides its translation; name is "" or "NAME: ". */
 static void tell(struct session *session, const char *name, const struct mt_document_report *report)
 {
     mt_progress_bar_hide(&session->bar);
@@ -317,7 +319,7 @@ static void tell(struct session *session, const char *name, const struct mt_docu
                    report->n_texts);
 }
 
-/* One that fails is named, and the rest go on. */
+/* A failure is reported with the file's name, and the other files are still translated. */
 static enum mt_status run_files(struct session *session, struct mt_document_command *command,
                                 struct mt_error *err)
 {
@@ -388,7 +390,7 @@ static enum mt_status run_documents(struct session *session, const struct mt_set
     command.document.target_lang = mt_text_direction_target(&session->direction);
     command.document.source_lang = mt_text_direction_source(&session->direction);
     mt_progress_bar_begin(&session->bar, "sentences");
-    /* The table of settings lets no other name through. */
+    /* This cannot fail, since the settings were checked. */
     (void)mt_split_parse(settings->split_sentences, &command.translation.split);
     if (flags->output_dir) {
         status = run_files(session, &command, err);
@@ -401,8 +403,8 @@ static enum mt_status run_documents(struct session *session, const struct mt_set
     return status;
 }
 
-/* The exit code that shells give a process that this signal ended; 0: the reader of our output has
- * gone, and the exit code says that we failed. */
+/* Returns the exit code that shells use for a process ended by this signal. 0: the reader of our
+ * output has gone, which is a failure. */
 static int cancelled(int stopped_by)
 {
     return stopped_by ? 128 + stopped_by : MT_EXIT_FAILURE;

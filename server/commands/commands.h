@@ -1,7 +1,7 @@
 /*
  * The verbs of the command line. Each function gets what follows its verb (argv[0] is the first
- * argument, not the verb), answers --help itself, and returns the exit code: 0 done, 1 failed, 2
- * wrong usage or configuration (enum mt_exit).
+ * argument, not the verb), handles --help itself, and returns the exit code (enum mt_exit): 0 done,
+ * 1 failed, 2 wrong usage or configuration.
  */
 #ifndef MT_SERVER_COMMANDS_COMMANDS_H
 #define MT_SERVER_COMMANDS_COMMANDS_H

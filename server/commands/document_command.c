@@ -19,14 +19,14 @@
 #include <unistd.h>
 
 #define READ_BYTES ((size_t)1 << 16)
-/* Sentences that are decoded together: so many keep the batch full, and take some 70 MB. */
+/* Sentences that are decoded together: enough to keep the batch full, in about 70 MB. */
 #define WINDOW_SENTENCES 1024
 
 struct sentences {
     struct mt_sentence **items;
     size_t n, capacity;
     size_t n_decoded;
-    size_t n_looked; /* texts whose warnings are out */
+    size_t n_looked; /* texts whose warnings are printed */
 };
 
 static enum mt_status add_sentence(void *context, struct mt_sentence *sentence,
@@ -55,7 +55,7 @@ static enum mt_status read_input(struct mt_text *out, struct mt_error *err)
     return mt_text_check(out, "standard input", err);
 }
 
-/* Nobody sees half of it. */
+/* The file appears only when it is complete. */
 static enum mt_status write_file(const char *path, const struct mt_text *text, struct mt_error *err)
 {
     char *directory = strdup(path);
@@ -86,7 +86,7 @@ static enum mt_status write_output(const struct mt_document_command *command,
     return MT_OK;
 }
 
-/* total: of sentences; 0: nobody knows. */
+/* total is the number of sentences; 0: unknown. */
 static void update_bar(const struct mt_document_command *command, size_t n_done, size_t total)
 {
     char text[100];
@@ -108,7 +108,7 @@ static void show_progress(void *command, size_t n_done, size_t n)
     update_bar(command, n_done, n);
 }
 
-/* As many texts as make a window, or the rest of them. */
+/* Translates as many texts as fill a window, or the rest of them. */
 static enum mt_status translate_window(const struct mt_document_command *command,
                                        struct mt_document_translation *translation,
                                        struct sentences *sentences, bool *is_made,
@@ -191,8 +191,8 @@ enum mt_status mt_document_command_run(const struct mt_document_command *command
         status = translate(command, document, &output, report, err);
     if (!status)
         status = write_output(command, &output, err);
-    report->encoding = NULL; /* the document's */
-    report->n_left = 0;      /* whose reasons are, too */
+    report->encoding = NULL; /* it belonged to the document */
+    report->n_left = 0;      /* their reasons belonged to the document, too */
     mt_document_destroy(document);
     mt_text_finish(&output);
     return status;

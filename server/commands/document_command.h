@@ -1,6 +1,6 @@
 /*
- * `attentiond translate FILE`: a whole document (document.h) from a file or standard input to
- * standard output or another file, decoded here and now.
+ * `attentiond translate FILE`: translates a document (document.h) from a file or standard input to
+ * standard output or another file. It decodes in the calling thread, without an engine.
  */
 #ifndef MT_SERVER_COMMANDS_DOCUMENT_COMMAND_H
 #define MT_SERVER_COMMANDS_DOCUMENT_COMMAND_H
@@ -22,18 +22,17 @@ struct mt_document_command {
     struct mt_translation_options translation;
     size_t max_rows; /* of a decoder step */
     const struct mt_proofreader *reader;
-    struct mt_warning_printer *printer; /* is told what it finds */
+    struct mt_warning_printer *printer; /* prints the warnings */
     const char *path;                   /* NULL or "-": standard input */
     const char
-        *output; /* where it is written, with the directories that lack; NULL: standard output */
-    const char *unit;               /* before a text's number in warnings; NULL: "text" */
-    size_t n_files, n_files_before; /* for the bar, where this is one of several */
+        *output; /* file to write, whose missing directories are created; NULL: standard output */
+    const char *unit;               /* stands before a text's number in warnings; NULL: "text" */
+    size_t n_files, n_files_before; /* for the bar, if this is one of several files */
     struct mt_progress_bar *bar;    /* may be NULL */
 };
 
-/* Writes nothing where it fails. *report as in mt_document_write, but for encoding and what is left, which
- * are not there.
- * MT_CANCELLED: nobody reads the output any more. */
+/* Nothing is written if this fails. *report is as in mt_document_write, except that encoding and
+ * left are not set. MT_CANCELLED: nobody reads the output any more. */
 MT_MUST_CHECK enum mt_status mt_document_command_run(const struct mt_document_command *command,
                                                      struct mt_document_report *report,
                                                      struct mt_error *err);

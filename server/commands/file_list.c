@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* name: below output_dir. */
+/* name is relative to output_dir. */
 static enum mt_status add(struct mt_file_list *list, const char *path, const char *name,
                           enum mt_document_format format, struct mt_error *err)
 {

@@ -22,7 +22,7 @@ struct making {
     const char *directory;
     struct text texts[MAX_TEXTS];
     size_t n;
-    bool *marks; /* [n_target_vocab] */
+    bool *marks; /* [n_target_vocab]: the token occurs in the texts */
     struct mt_error *err;
 };
 
@@ -82,7 +82,7 @@ static bool is_same(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* All that the texts of one language say. */
+/* Collects the tokens of all texts of one language. */
 static enum mt_status collect(struct making *m, const char *language, size_t *n_texts)
 {
     const struct mt_tokenizer *tokenizer = mt_model_tokenizer(m->model);
@@ -135,7 +135,7 @@ static enum mt_status make_all(struct making *m)
         while (!is_same(m->texts[first].language, m->texts[i].language))
             first++;
         if (first < i)
-            continue; /* it was made with that one */
+            continue; /* its vocabulary has been made together with that one */
         status = collect(m, m->texts[i].language, &n_texts);
         if (!status)
             status = write_file(m, m->texts[i].language, n_texts);

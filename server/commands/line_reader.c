@@ -42,7 +42,7 @@ static bool find_line(struct mt_line_reader *reader, const char **line, size_t *
     return true;
 }
 
-/* Room for one more block behind what was read. */
+/* Makes room for one more block behind what was read. */
 static enum mt_status make_room(struct mt_line_reader *reader, struct mt_error *err)
 {
     size_t n_kept = reader->end - reader->begin;
@@ -58,7 +58,7 @@ static enum mt_status make_room(struct mt_line_reader *reader, struct mt_error *
     return MT_ROOM(&reader->bytes, &reader->capacity, reader->end + BLOCK_BYTES, "a line", err);
 }
 
-/* False: the other descriptor was first. */
+/* *is_ready is false where the other descriptor was readable first. */
 static enum mt_status wait_for_input(const struct mt_line_reader *reader, int other_fd,
                                      bool *is_ready, struct mt_error *err)
 {

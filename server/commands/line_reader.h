@@ -1,6 +1,6 @@
 /*
- * Lines from a file descriptor, one at a time, without reading ahead more than a block and without
- * ever blocking in read: the caller says what else may end the wait.
+ * Reads lines from a file descriptor, at most a block ahead, and never blocks in read: the caller
+ * names another descriptor that ends the wait.
  *
  * Thread-safety: one thread at a time.
  */
@@ -11,14 +11,14 @@
 
 #include <stdbool.h>
 
-/* Longest line in bytes, without its line feed. */
+/* Most bytes of a line, without its line feed. */
 #define MT_MAX_LINE_BYTES ((size_t)16 << 20)
 
-/* Zero-initialise but for fd. */
+/* Has to be zero-initialised, except for fd. */
 struct mt_line_reader {
     int fd;         /* borrowed */
-    size_t n_lines; /* returned so far: the number of the current line */
-    char *bytes;    /* what was read and not yet returned: bytes[begin, end) */
+    size_t n_lines; /* lines returned so far, which is the number of the current one */
+    char *bytes;    /* bytes[begin, end) were read and not returned yet */
     size_t begin, end, capacity;
     size_t searched; /* bytes[begin, searched) holds no line feed */
     bool has_ended;
@@ -27,10 +27,10 @@ struct mt_line_reader {
 void mt_line_reader_finish(struct mt_line_reader *reader);
 
 /*
- * The next line in *line and *length, without its line feed, borrowed until the next call; a last
- * line without a line feed is one, too. *line is NULL where there is none: at the end of the input
- * (reader->has_ended), or when other_fd has become readable first, which then should be looked
- * after. MT_IO; MT_LIMIT over MT_MAX_LINE_BYTES.
+ * Returns the next line in *line and *length, without its line feed, borrowed until the next call.
+ * The last line need not have a line feed. *line is NULL at the end of the input
+ * (reader->has_ended), and when other_fd has become readable first, which the caller should handle
+ * then. MT_IO; MT_LIMIT over MT_MAX_LINE_BYTES.
  */
 MT_MUST_CHECK enum mt_status mt_line_reader_next(struct mt_line_reader *reader, int other_fd,
                                                  const char **line, size_t *length,

@@ -23,22 +23,22 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* Lines in flight: most of them are one sentence, but empty ones are none. */
+/* Most lines in flight. Most lines are one sentence, but empty ones have none. */
 #define MAX_LINES 4096
-/* The output is written when it is so long, or when the next line is not done. */
+/* The output is written when it has this size, or when the next line is not finished. */
 #define OUTPUT_BYTES ((size_t)1 << 16)
-/* All lines are one client's, whom the queue serves in order. */
+/* All lines belong to one client, whose jobs the queue serves in order. */
 #define CLIENT 1
 
 struct line {
     struct line *next;
     struct stream *stream;
     size_t number;
-    char *text; /* which the passage borrows */
+    char *text; /* borrowed by the passage */
     size_t length;
     struct mt_alignment_trace trace;
     struct mt_passage *passage;
-    struct mt_translation *translation; /* the passage's only one; NULL: not as_json */
+    struct mt_translation *translation; /* of the passage's only part; NULL without as_json */
     struct mt_sentence **sentences;
     struct mt_job job;
     bool is_done; /* guarded by the stream's mutex */
@@ -48,20 +48,20 @@ struct line {
 /*
  *   in_fd -> reader (the caller's thread) -> lines in flight -> writer (a thread) -> out_fd
  *
- * The reader waits in one place, epoll: for input, for room in the window, for the end.
+ * The reader waits only in epoll: for input, for room in the window, or for the end.
  */
 struct stream {
     const struct mt_line_stream_options *options;
-    int event_fd; /* the writer made room, failed or ended */
-    int quit_fd;  /* the writer is to end, even while nobody reads the output */
-    int wake_fd;  /* epoll over event_fd and stop_fd */
+    int event_fd; /* readable when the writer made room, failed or ended */
+    int quit_fd;  /* readable when the writer has to end, even if nobody reads the output */
+    int wake_fd;  /* epoll of event_fd and stop_fd */
 
-    pthread_mutex_t mutex;   /* guards what follows, and is_done and status of the lines */
-    pthread_cond_t progress; /* a line is done, or one of the flags changed */
+    pthread_mutex_t mutex;   /* guards the members below, and is_done and status of the lines */
+    pthread_cond_t progress; /* a line is finished, or a flag changed */
     struct line *first, *last;
     size_t n_lines, n_sentences;
     bool has_ended;   /* no more lines will come */
-    bool is_stopping; /* drop everything */
+    bool is_stopping; /* everything has to be dropped */
     bool is_written;  /* the writer has ended */
     enum mt_status write_status;
     struct mt_error write_error;
@@ -126,7 +126,7 @@ static enum mt_status create_passage(struct stream *stream, struct line *line, c
         .plain = &options->translation,
         .traced = &traced,
         .trace = &line->trace,
-        .protects = !options->as_json, /* its ids are of the line as it is */
+        .protects = !options->as_json, /* its ids are those of the unchanged line */
         .post_edits = options->translation.eases_source,
         .reader = options->reader,
         .repairs_numbers = options->service->settings->repair_numbers,
@@ -175,7 +175,8 @@ static struct mt_hypothesis hypothesis(const struct mt_translation *translation,
     return mt_sentence_hypothesis(s, mt_size_min(rank, mt_sentence_n_hypotheses(s) - 1));
 }
 
-/* A line too long for the model is several sentences: what they say is put end to end. */
+/* A line that is too long for the model is several sentences, whose ids are written one after the
+ * other. */
 static void append_ids(struct mt_json_writer *writer, const struct mt_translation *translation,
                        size_t rank)
 {
@@ -200,7 +201,7 @@ static void append_logprobs(struct mt_json_writer *writer, const struct mt_trans
     mt_json_end_array(writer);
 }
 
-/* The score as search gave it; of several sentences, the mean log-probability. */
+/* Returns the search's score or, for several sentences, the mean log-probability. */
 static float score(const struct mt_translation *translation, size_t rank)
 {
     if (mt_translation_n_sentences(translation) == 1)
@@ -292,7 +293,7 @@ static enum mt_status fail_on_line(struct mt_error *err, enum mt_status status, 
     return mt_fail(err, status, "line %zu: %s", number, inner.message);
 }
 
-/* Never blocks for good: a pipe that is ready takes PIPE_BUF bytes, and quit_fd ends the wait for
+/* Never blocks for ever: a pipe that is ready takes PIPE_BUF bytes, and quit_fd ends the wait for
  * one that is not. */
 static enum mt_status write_all(const struct stream *stream, const struct mt_text *out,
                                 struct mt_error *err)
@@ -313,7 +314,7 @@ static enum mt_status write_all(const struct stream *stream, const struct mt_tex
     return MT_OK;
 }
 
-/* If the counter is full, whoever waits has been woken already. */
+/* If the counter is full, then whoever waits has already been woken. */
 static void post(int event_fd)
 {
     uint64_t one = 1;
@@ -321,8 +322,8 @@ static void post(int event_fd)
     (void)n;
 }
 
-/* The first line once it is done, removed from the stream; NULL at the end. has_next: whether the
- * one behind it is done, too. */
+/* Removes the first line from the stream once it is finished, and returns it; NULL at the end.
+ * has_next: the next one is finished, too. */
 static struct line *take_line(struct stream *stream, bool *has_next)
 {
     pthread_mutex_lock(&stream->mutex);
@@ -385,13 +386,13 @@ static void *run_writer(void *argument)
 
 /* --- input --- */
 
-/* Puts the line behind the others before the engine can be done with it. */
+/* Appends the line to the others before the engine can finish it. */
 static enum mt_status send_line(struct stream *stream, struct line *line, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
     pthread_mutex_lock(&stream->mutex);
     if (line->job.n_sentences) {
-        /* on_done takes the mutex, so it comes after this. */
+        /* on_done takes the mutex, so this has to come after releasing it. */
         status = mt_engine_submit(stream->options->engine, &line->job, err);
     }
     if (!status) {
@@ -426,8 +427,8 @@ static bool is_written(struct stream *stream)
     return is_written;
 }
 
-/* Takes note of what woke the reader. MT_CANCELLED: it is time to stop. A signal that can be seen
- * need not be there to be read: a thread that does not block it may be faster, and passes it on
+/* Handles what woke the reader. MT_CANCELLED: the stream has to stop. A signal may be visible but
+ * not readable, because a thread that does not block it may receive it first and pass it on
  * (signals.h). */
 static enum mt_status look_up(const struct stream *stream, struct mt_error *err)
 {
@@ -440,7 +441,7 @@ static enum mt_status look_up(const struct stream *stream, struct mt_error *err)
     }
     uint64_t count;
     ssize_t n = read(stream->event_fd, &count, sizeof count);
-    (void)n; /* nothing to read is as good */
+    (void)n; /* it does not matter if there was nothing to read */
     return MT_OK;
 }
 
@@ -495,7 +496,7 @@ static void set_flag(struct stream *stream, bool *flag)
     pthread_mutex_unlock(&stream->mutex);
 }
 
-/* Gets back what is in the engine, and frees it. */
+/* Cancels the lines that are in the engine, and frees all. */
 static void drop_lines(struct stream *stream)
 {
     pthread_mutex_lock(&stream->mutex);
@@ -512,8 +513,8 @@ static void drop_lines(struct stream *stream)
     pthread_mutex_unlock(&stream->mutex);
 }
 
-/* Reads everything, then waits for it to be written. A failure to read ends the input; one to
- * write, or the wish to stop, ends everything. */
+/* Reads everything, then waits until it is written. If reading fails, the input ends; if writing
+ * fails, or a stop was requested, everything ends. */
 static enum mt_status run(struct stream *stream, struct mt_error *err)
 {
     pthread_t writer;
@@ -548,7 +549,7 @@ enum mt_status mt_line_stream_run(const struct mt_line_stream_options *options,
 {
     struct mt_error own;
     if (!err)
-        err = &own; /* messages are put together from several */
+        err = &own; /* messages are composed of several */
     struct stream stream = {
         .options = options,
         .event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),

@@ -31,7 +31,7 @@ enum mt_status mt_model_choice_find(const char *models_directory, const char *te
     return status;
 }
 
-/* Takes value over. */
+/* Takes over value. */
 static void replace(char **setting, char *value)
 {
     free(*setting);
@@ -48,9 +48,10 @@ static enum mt_status find_named(struct mt_settings *settings, struct mt_error *
     return status;
 }
 
-/* ---- where none is named ---- */
+/* ---- if no model is named ---- */
 
-/* Hugging Face's cache is other programs': what is in it is served where it is named. */
+/* Hugging Face's cache belongs to other programs, so its models are served only if they are
+ * named. */
 static bool is_candidate(const struct mt_stored_model *model)
 {
     return model->place != MT_PLACE_HUB;
@@ -67,7 +68,7 @@ static size_t count_candidates(const struct mt_store *store)
 static enum mt_status fail_without(const struct mt_store *store, struct mt_error *err)
 {
     const struct mt_stored_model *last = store->n > 0 ? &store->models[store->n - 1] : NULL;
-    if (last) /* all of them are the hub's */
+    if (last) /* all others are in the hub */
         return mt_fail(
             err, MT_INVALID,
             "no model: give --model NAME (Hugging Face's cache has %.150s), or fetch one "
@@ -99,7 +100,7 @@ static enum mt_status choose_directories(const struct mt_model_choice *choice,
     return status;
 }
 
-/* As serve would choose it: the first that its small files do not speak against. */
+/* Chooses as serve would: the first model whose small files are in order. */
 static enum mt_status choose_first(const struct mt_model_choice *choice,
                                    const struct mt_store *store, struct mt_settings *settings,
                                    struct mt_error *err)

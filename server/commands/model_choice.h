@@ -1,7 +1,6 @@
 /*
- * Which models a command line means, where it says a name, or nothing: names become paths, and what
- * lies on this machine (server/store) is served where nothing is named. The rest of the program
- * knows paths alone.
+ * Chooses the models of a command line: names become paths and, if none is named, the models of
+ * this machine (server/store) are taken. The rest of the program knows only paths.
  *
  * Thread-safety: safe while nobody changes the environment.
  */
@@ -18,45 +17,44 @@ struct mt_model;
 struct mt_settings;
 struct mt_text_direction;
 
-/* The path of the model that a text names: the text itself where there is such a path, or where it
- * could be nothing else; the caller frees *out. Otherwise statuses and messages of mt_store_find.
- * models_directory is the setting. */
+/* Returns the path of the model that a text names, which is the text itself if such a path exists,
+ * or if the text can only be a path. The caller frees *out. Other statuses and messages are those
+ * of mt_store_find. models_directory is the setting. */
 MT_MUST_CHECK enum mt_status mt_model_choice_find(const char *models_directory, const char *text,
                                                   char **out, struct mt_error *err);
 
-/* What a command does where no model is named. */
+/* What a command does if no model is named. */
 struct mt_model_choice {
     const char *command; /* for messages */
-    /* Takes the directory with all its models, or else the one of them that a daemon would take for
-     * its default. */
+    /* All models are taken, instead of only the one that would be a daemon's default. */
     bool serves_many;
-    /* What to do where there is no model at all. needs_one: fail with MT_INVALID, and say how to get
-     * one; takes_none: take the empty directory, since a model may come; neither: leave the settings as
-     * they are. */
+    /* If there are no models at all: needs_one fails with MT_INVALID and tells how to get one;
+     * takes_none takes the empty directory, since a model may be added later; neither leaves the
+     * settings as they are. */
     bool needs_one, takes_none;
-    bool creates_root; /* the directory of pulled models is made, so that it can be watched */
+    bool creates_root; /* the directory of pulled models is created, so that it can be watched */
 };
 
 /*
- * Settings as they came from the command line: a name in settings->model becomes a path. Without
- * model and models_directory, models_directory becomes the places of models (places.h) that are
- * there, the hub left out. Or, for a command that takes one model, model becomes the first of them
- * that can be served, and which one is said on standard error where there are several.
+ * Changes settings that came from the command line. A name in settings->model becomes a path.
+ * Without model and models_directory, models_directory becomes the list of existing places of
+ * models (places.h), without the hub. For a command with one model instead, model becomes the first
+ * of them that can be served, which is printed on standard error if there are several.
  */
 MT_MUST_CHECK enum mt_status mt_model_choice_make(const struct mt_model_choice *choice,
                                                   struct mt_settings *settings,
                                                   struct mt_error *err);
 
-/* From which language into which a command with one model translates: as settings say, else as the
- * model's directory does (model_profile.h), where that names one. Statuses of both. */
+/* Returns the languages for a command with one model: those of the settings, otherwise those that
+ * the model's directory names (model_profile.h). Statuses of both. */
 MT_MUST_CHECK enum mt_status mt_model_choice_direction(const struct mt_settings *settings,
                                                        const struct mt_model *model,
                                                        struct mt_text_direction *out,
                                                        struct mt_error *err);
 
-/* The alignment of a command with one model, as the words say; where they name neither layers nor
- * heads, of those that the model's attentiond.json names. Statuses of mt_model_profile_read and
- * mt_alignment_parse. */
+/* Returns the alignment for a command with one model, as the words say. If they name neither layers
+ * nor heads, then those of the model's attentiond.json are taken. Statuses of mt_model_profile_read
+ * and mt_alignment_parse. */
 MT_MUST_CHECK enum mt_status mt_model_choice_alignment(const struct mt_settings *settings,
                                                        const struct mt_alignment_words *words,
                                                        struct mt_alignment_choice *out,

@@ -10,7 +10,7 @@
 
 #define PULL "attentiond-pull"
 
-/* Its path if it stands beside this program; "": that is not known. */
+/* Writes its path if it is beside this program; "" otherwise. */
 static void find_beside(const char *name, char out[PATH_MAX])
 {
     ssize_t length = readlink("/proc/self/exe", out, PATH_MAX - 1);

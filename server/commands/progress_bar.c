@@ -9,7 +9,7 @@
 #define PATIENCE_MS 1000
 #define REFRESH_MS 200
 #define BAR_COLUMNS 30
-/* All of the line: the bar, "100 %", and what stands behind it. */
+/* Columns of the whole line: the bar, "100 %", and the text behind it. */
 #define LINE_COLUMNS 79
 
 void mt_progress_bar_begin(struct mt_progress_bar *bar, const char *unit)
@@ -21,7 +21,7 @@ void mt_progress_bar_begin(struct mt_progress_bar *bar, const char *unit)
     };
 }
 
-/* Blanks and a carriage return need nothing of the terminal. */
+/* This uses only blanks and a carriage return, which every terminal understands. */
 static void erase(void)
 {
     fprintf(stderr, "\r%*s\r", LINE_COLUMNS, "");

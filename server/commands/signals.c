@@ -9,7 +9,7 @@ void mt_signals_catch(sigset_t *stopping)
     sigaddset(stopping, SIGTERM);
     sigaddset(stopping, SIGINT);
     pthread_sigmask(SIG_BLOCK, stopping, NULL);
-    signal(SIGTERM, SIG_DFL); /* an ignored one would not wait */
+    signal(SIGTERM, SIG_DFL); /* an ignored signal would not be delivered */
     signal(SIGINT, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
 }

@@ -1,7 +1,7 @@
 /*
- * SIGINT and SIGTERM as something to wait for.
+ * Lets the main thread wait for SIGINT and SIGTERM.
  *
- * They are blocked in every thread started afterwards, and wait to be fetched with sigtimedwait or
+ * Both are blocked in every thread that is started afterwards, and are received by sigtimedwait or
  * a signalfd.
  */
 #ifndef MT_SERVER_COMMANDS_SIGNALS_H
@@ -9,8 +9,8 @@
 
 #include <signal.h>
 
-/* Fills *stopping with the two signals. Also ignores SIGPIPE. Call from the main thread, before
- * others start; only the main thread may wait for the signals. */
+/* Fills *stopping with the two signals, and ignores SIGPIPE. It has to be called from the main
+ * thread before others start; only the main thread may wait for the signals. */
 void mt_signals_catch(sigset_t *stopping);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Says on standard error what is wrong with translations (guard.h, proofread.h), in words, and at
- * the end how many more there were:
+ * Prints on standard error what is wrong with translations (guard.h, proofread.h), as sentences,
+ * and at the end how many more warnings there were:
  *
  *   attentiond translate: line 3: the translation of sentence 1 has other numbers than its source;
  *   missing: 365; added: 35; put in: 365
@@ -15,23 +15,23 @@
 
 struct mt_passage;
 
-/* Lines that are written in full. */
+/* Most warnings that are printed; the rest are only counted. */
 #define MT_MAX_PRINTED_WARNINGS 20
 
 struct mt_warning_printer {
     struct mt_guard_options guards;
     const char *unit; /* "line", "text" */
-    size_t number;    /* of what is looked at */
+    size_t number;    /* number of the line or text */
     size_t n;         /* warnings so far */
 };
 
-/* Prints the warnings of a passage that has been decoded. Fails with MT_MEMORY. */
+/* Prints the warnings of a passage that has been decoded. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_warning_printer_look(struct mt_warning_printer *printer,
                                                      const char *unit, size_t number,
                                                      struct mt_passage *passage,
                                                      struct mt_error *err);
 
-/* The last line, if one is needed. */
+/* Prints how many more there were, if any. */
 void mt_warning_printer_end(const struct mt_warning_printer *printer);
 
 #endif

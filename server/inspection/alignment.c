@@ -35,8 +35,8 @@ static void combine_row(const struct mt_attention *attention, const struct mt_se
     }
 }
 
-/* Not a division by the number of heads: the rows of a trace sum to 1 only as well as its softmax
- * rounded. */
+/* The row is divided by its sum instead of the number of heads, because the rows of a trace sum to
+ * 1 only within rounding. */
 static void normalize_row(const double *sums, size_t n, float *out)
 {
     double total = 0;

@@ -8,8 +8,8 @@
 #include FT_FREETYPE_H
 #include FT_MODULE_H
 
-/* Debian's places. The first covers Latin, Greek, Cyrillic, Hebrew, Arabic, Armenian and Georgian;
- * the others add East Asian scripts where they are installed. */
+/* Paths in Debian. The first font covers Latin, Greek, Cyrillic, Hebrew, Arabic, Armenian and
+ * Georgian; the others add East Asian scripts where they are installed. */
 static const char *const font_paths[] = {
     "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
     "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
@@ -26,8 +26,8 @@ struct mt_glyphs {
     bool has_run_out;
 };
 
-/* Notes that memory has run out. FreeType does not tell it where it goes on without something, such
- * as a module or a font's hints. */
+/* Notes that memory has run out. FreeType does not report this where it continues without
+ * something, such as a module or a font's hints. */
 static void *watch(FT_Memory memory, void *block)
 {
     struct mt_glyphs *glyphs = memory->user;
@@ -103,7 +103,7 @@ void mt_glyphs_destroy(struct mt_glyphs *glyphs)
     free(glyphs);
 }
 
-/* The first font that has the letter; else the first font, whose letter 0 is a box. */
+/* Finds the first font that has the letter, or else the first font, whose letter 0 is a box. */
 static FT_Face find_face(const struct mt_glyphs *glyphs, uint32_t character, FT_UInt *index)
 {
     for (size_t i = 0; i < glyphs->n_faces; i++) {
@@ -114,8 +114,8 @@ static FT_Face find_face(const struct mt_glyphs *glyphs, uint32_t character, FT_
     return glyphs->faces[0];
 }
 
-/* Hinted by FreeType's own rules, which keep widths, not by the font's program: where there is no
- * memory to run that, 2.13 does not fail but follows a null pointer. */
+/* Letters are hinted by FreeType's own rules, which keep widths, instead of the font's program:
+ * FreeType 2.13 follows a null pointer if there is no memory for running that. */
 #define HINTING FT_LOAD_TARGET_LIGHT
 
 bool mt_glyphs_have_run_out(const struct mt_glyphs *glyphs)

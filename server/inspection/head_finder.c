@@ -13,11 +13,11 @@
 
 #define PUNCTUATION_WEIGHT 0.1
 #define DIAGONAL_WEIGHT 0.02
-/* Half the width of the diagonal, as a share of the source. */
+/* Half of the diagonal's width, as a fraction of the source. */
 #define DIAGONAL_REACH 0.15
 #define MAX_PAIRS 512
 
-/* "Output token target comes from these sources": what a head can be right or wrong about. */
+/* The assumption that an output token comes from certain sources, by which heads are measured. */
 struct claim {
     size_t target;
     size_t *sources; /* ascending; NULL: those near the diagonal */
@@ -34,7 +34,7 @@ struct item {
 struct finder {
     struct mt_head_sample sample;
     const struct mt_hparams *hparams;
-    struct item *items; /* one of each of the sample's */
+    struct item *items; /* one for each item of the sample */
     size_t n_anchors, n_known;
 };
 
@@ -97,7 +97,8 @@ static size_t count_target(const struct finder *finder, const struct item *item,
     return n;
 }
 
-/* Where a model looks for a full stop says little about its words. */
+/* A full stop gets a low weight, because where a model attends for it tells little about its
+ * words. */
 static double anchor_weight(const char *piece)
 {
     for (const char *at = piece; *at; at += mt_utf8_length((unsigned char)*at))
@@ -106,7 +107,7 @@ static double anchor_weight(const char *piece)
     return PUNCTUATION_WEIGHT;
 }
 
-/* Twins: pieces that occur once on both sides. The lone blank is none. */
+/* Adds pieces that occur exactly once on both sides, except the piece that is only a blank. */
 static enum mt_status add_anchors(struct finder *finder, struct item *item, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
@@ -131,7 +132,7 @@ static enum mt_status add_diagonal(struct finder *finder, struct item *item, str
     return status;
 }
 
-/* A claim for one output token: the pieces of all source words that its word is linked to. */
+/* Adds a claim for one output token: the pieces of all source words that its word is linked to. */
 static enum mt_status add_known_token(struct finder *finder, struct item *item, size_t t,
                                       size_t word, const struct mt_known_links *links,
                                       size_t *scratch, struct mt_error *err)
@@ -186,7 +187,7 @@ static enum mt_status add_claims(struct finder *finder, struct item *item, struc
     return status ? status : add_diagonal(finder, item, err);
 }
 
-/* Judging -------------------------------------------------------------------------------------- */
+/* Measuring ------------------------------------------------------------------------------------ */
 
 static bool is_claimed(const struct claim *claim, const struct item *item, size_t s)
 {
@@ -200,7 +201,8 @@ static bool is_claimed(const struct claim *claim, const struct item *item, size_
     return fabs((double)s + 0.5 - expected) <= DIAGONAL_REACH * (double)item->head->tokens->n + 1;
 }
 
-/* The source token, special ones aside, with the largest mean weight over the chosen heads. */
+/* Returns the source token, except special ones, with the largest mean weight over the chosen
+ * heads. */
 static size_t favourite(const struct item *item, const struct choice *choice, size_t step)
 {
     size_t best = SIZE_MAX;
@@ -220,7 +222,8 @@ static size_t favourite(const struct item *item, const struct choice *choice, si
     return best;
 }
 
-/* How often the choice's favourite is among the claimed sources, by weight of the claims. */
+/* Returns how often the token with the largest weight is among the claimed sources, weighted by the
+ * claims. */
 static double judge(const struct finder *finder, const struct choice *choice)
 {
     double hits = 0, total = 0;
@@ -243,8 +246,8 @@ static double judge(const struct finder *finder, const struct choice *choice)
 static void consider(const struct finder *finder, struct choice *choice, struct choice *best)
 {
     choice->score = judge(finder, choice);
-    /* Of two choices with the same score, the one with more heads is better: a mean is steadier
-     * than a single head. */
+    /* Of two choices with the same score the one with more heads is better, since a mean is more
+     * robust than a single head. */
     if (choice->score > best->score || (choice->score == best->score && choice->n > best->n))
         *best = *choice;
 }
@@ -259,7 +262,7 @@ static void rank_heads(size_t n_heads, const double *scores, size_t *order)
     }
 }
 
-/* The best heads of one layer: the best one, the best two, ... up to all. */
+/* Tries the best heads of one layer: the best one, the best two, ... up to all. */
 static void try_layer(const struct finder *finder, size_t layer, enum mt_alignment_shift shift,
                       struct choice *best, struct mt_text *out)
 {
@@ -284,7 +287,7 @@ static void try_layer(const struct finder *finder, size_t layer, enum mt_alignme
     mt_text_appendf(out, "   all %4.0f\n", 100 * some.score);
 }
 
-/* All heads of neighbouring layers. */
+/* Tries all heads of neighbouring layers. */
 static void try_layers(const struct finder *finder, size_t first, size_t last,
                        enum mt_alignment_shift shift, struct choice *best)
 {
@@ -299,7 +302,7 @@ static void try_layers(const struct finder *finder, size_t first, size_t last,
     consider(finder, &all, best);
 }
 
-/* The different values among n, ascending: "0,2,3". */
+/* Appends the different values among n, ascending: "0,2,3". */
 static void append_values(struct mt_text *out, const size_t *values, size_t n)
 {
     bool is_first = true;

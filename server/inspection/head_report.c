@@ -15,15 +15,15 @@
 
 #include <unicode/uchar.h>
 
-/* A head has a role where so much of its weight lies in one place. */
+/* A head has a role if this fraction of its weight is at one kind of position. */
 #define ROLE_SHARE 0.4
 
-/* A sentence in words, and what has been computed of it. */
+/* A sentence divided into words, and what has been computed for it. */
 struct gold {
     const struct mt_head_item *item;
     struct mt_known_links links;
-    size_t *source_words, *target_words; /* of each token; SIZE_MAX: none */
-    size_t n_sources, n_targets;         /* words */
+    size_t *source_words, *target_words; /* the word of each token; SIZE_MAX: none */
+    size_t n_sources, n_targets;         /* numbers of words */
     float *rollout;                      /* [n_steps, n_tokens] */
     float *value_norms;                  /* [layers, heads, n_tokens] */
 };
@@ -34,12 +34,12 @@ struct report {
     struct mt_inspection_model description;
     const struct mt_alignment_choice *alignment; /* in use */
     struct gold *golds;
-    double *scratch; /* of one word's weights, and of one row's */
+    double *scratch; /* for one word's weights, and for one row's */
 };
 
 enum weighing { BY_WEIGHT, BY_VALUE, BY_ROLLOUT };
 
-/* Heads that are joined: all of some layers with all of some heads. */
+/* Heads that are combined: all of some layers with all of some heads. */
 struct method {
     struct mt_selection heads;
     enum mt_alignment_mode mode;
@@ -48,7 +48,7 @@ struct method {
 };
 
 struct score {
-    double error_rate, share; /* of the links; weight on the right words */
+    double error_rate, share; /* error rate of the links; weight on the right words */
 };
 
 /* Words ---------------------------------------------------------------------------------------- */
@@ -146,7 +146,7 @@ static void finish_gold(struct gold *gold)
 
 /* Error rates ---------------------------------------------------------------------------------- */
 
-/* What the method gives source token s at a step. */
+/* Returns the method's weight of source token s at a step. */
 static double weight_at(const struct report *report, const struct gold *gold,
                         const struct method *method, size_t step, size_t s)
 {
@@ -170,7 +170,7 @@ static double weight_at(const struct report *report, const struct gold *gold,
     return sum;
 }
 
-/* Adds a step's weights, as shares of 1, to those of the source's words. */
+/* Adds a step's weights, normalised to 1, to those of the source's words. */
 static void add_step(const struct report *report, const struct gold *gold,
                      const struct method *method, size_t step, double *words)
 {
@@ -259,14 +259,14 @@ static const char *shift_name(enum mt_alignment_shift shift)
     return shift == MT_SHIFT_OUTPUT ? "output" : "input";
 }
 
-/* The better choice: fewer errors, of equals the one with more weight on the right words. */
+/* Whether a is better: it has fewer errors or, with as many, more weight on the right words. */
 static bool is_better(const struct score *a, const struct score *b)
 {
     return a->error_rate < b->error_rate || (a->error_rate == b->error_rate && a->share > b->share);
 }
 
-/* Reports each head of a layer, and the best heads of it together. *best becomes those where they are
- * better than what it was. */
+/* Reports each head of a layer, and its best heads together. *best gets these if they are
+ * better. */
 static void report_layer(const struct report *report, size_t layer, enum mt_alignment_shift shift,
                          struct method *best, struct score *best_score, struct mt_text *out)
 {
@@ -304,7 +304,7 @@ static void report_heads(const struct report *report, struct method *best, struc
             report_layer(report, layer, (enum mt_alignment_shift)shift, best, &best_score, out);
 }
 
-/* What the model aligns with now. */
+/* Returns the heads that the model aligns with now. */
 static enum mt_status own_method(const struct report *report, struct method *out,
                                  struct mt_error *err)
 {
@@ -349,7 +349,7 @@ static const char *const role_names[N_ROLES] = {
     [SEPARATOR] = "separator",     [ALIGNMENT] = "alignment",
 };
 
-/* An end of a sentence, or punctuation. */
+/* Whether the piece is an end of sentence, or punctuation. */
 static bool is_separator(const char *piece)
 {
     for (const char *at = piece; at && *at; at += mt_utf8_length((unsigned char)*at))
@@ -358,7 +358,7 @@ static bool is_separator(const char *piece)
     return true;
 }
 
-/* A piece that a column stands for; NULL: a special one. */
+/* Returns the piece of a column; NULL for a special one. */
 static const char *column_piece(const struct report *report, const struct gold *gold,
                                 enum mt_trace_kind kind, size_t column)
 {
@@ -368,8 +368,8 @@ static const char *column_piece(const struct report *report, const struct gold *
     return token->special ? NULL : token->piece;
 }
 
-/* Adds where a row's weight lies. In the cross-attention, SAME is the source token that is as far
- * in the source as the row is in the translation. */
+/* Adds up where a row's weight is. For the cross-attention, SAME is the source token at the same
+ * relative position as the row in the translation. */
 static void add_row(const struct report *report, const struct gold *gold, enum mt_trace_kind kind,
                     const float *row, size_t at, const struct mt_trace_shape *shape, double *shares)
 {
@@ -439,7 +439,7 @@ static void report_roles(const struct report *report, struct mt_text *out)
 
 /* The report ----------------------------------------------------------------------------------- */
 
-/* Ascending: "1,2,7". */
+/* Appends values in ascending order: "1,2,7". */
 static void append_list(struct mt_text *out, const size_t *values, size_t n)
 {
     bool is_first = true;

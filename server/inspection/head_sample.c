@@ -23,7 +23,7 @@ static bool is_written_without_blanks(uint32_t c)
     return is_mark_or_wide || mt_script_is_unspaced(c);
 }
 
-/* Without the blanks that only part words. */
+/* Removes the blanks that only separate words. */
 static enum mt_status join_words(struct mt_head_item *item, struct mt_error *err)
 {
     const char *words = item->target_words = item->target;
@@ -48,7 +48,7 @@ static enum mt_status join_words(struct mt_head_item *item, struct mt_error *err
     return MT_OK;
 }
 
-/* Cuts a line at its TABs; absent and empty fields are NULL. */
+/* Cuts a line at its TABs; missing and empty fields become NULL. */
 static void cut_line(char *line, struct mt_head_item *item)
 {
     const char **const fields[] = {&item->source, &item->target, &item->links};
@@ -118,7 +118,7 @@ enum mt_status mt_head_sample_fail(const struct mt_head_sample *sample, size_t i
     return mt_fail_in(err, status, context);
 }
 
-/* Before the memory is taken. */
+/* Checks the limit before memory is allocated. */
 static enum mt_status check_size(const struct mt_head_sample *sample, unsigned trace,
                                  struct mt_error *err)
 {
@@ -227,8 +227,8 @@ void mt_known_links_finish(struct mt_known_links *links)
     free(links->targets);
 }
 
-/* The number of the word, counted by blanks, that begins at or before text[at]; words: text, perhaps with
- * blanks that it lacks. */
+/* Returns the number of the word that begins at or before text[at]. words is text with additional
+ * blanks between words. */
 static size_t word_at(const char *words, const char *text, size_t at)
 {
     size_t n = 0;
@@ -258,7 +258,8 @@ enum mt_status mt_head_item_target_words(const struct mt_head_sample *sample,
     for (size_t t = 0; t < best.n_ids && !status; t++) {
         bool has_letters = mt_head_item_piece(sample, item, t) && spans[t].end > spans[t].begin;
         const char *words = item->target_words ? item->target_words : text.bytes;
-        size_t middle = (spans[t].begin + spans[t].end - 1) / 2; /* most of a piece of two words */
+        /* a piece may cover parts of two words, and belongs to the larger part */
+        size_t middle = (spans[t].begin + spans[t].end - 1) / 2;
         out[t] = has_letters ? word_at(words, text.bytes, middle) : SIZE_MAX;
     }
     mt_text_finish(&text);

@@ -15,7 +15,8 @@
 static const enum mt_trace_kind all_kinds[N_KINDS] = {MT_TRACE_ENCODER, MT_TRACE_DECODER,
                                                       MT_TRACE_CROSS};
 
-/* Options against the model ------------------------------------------------------------------- */
+/* Options for the model
+ * ------------------------------------------------------------------------- */
 
 static size_t n_layers_of(const struct mt_inspection_model *model, enum mt_trace_kind kind)
 {
@@ -35,7 +36,8 @@ static bool contains(const size_t *values, size_t n, size_t value)
     return false;
 }
 
-/* Numbers from the end become numbers from the start; repeated ones count once. what: "layer". */
+/* Converts numbers from the end to numbers from the start, and removes duplicates. what:
+ * "layer". */
 static enum mt_status resolve(const struct mt_index_list *list, size_t n_there, const char *what,
                               enum mt_trace_kind kind, size_t *out, size_t *n_out,
                               struct mt_error *err)
@@ -123,7 +125,8 @@ enum mt_status mt_inspection_check(const struct mt_inspection_model *model,
     return select_alignment(model, &options->alignment, &selection, err);
 }
 
-/* Making one ----------------------------------------------------------------------------------- */
+/* Creating
+ * --------------------------------------------------------------------------------------- */
 
 static struct mt_trace_shape shape_of(const void *context, enum mt_trace_kind kind)
 {
@@ -193,14 +196,14 @@ static enum mt_status check_parts(const struct mt_inspection_input *input,
     return mt_inspection_check_values(options, *n_values, err);
 }
 
-/* A place in a text, in all three units. */
+/* A position in a text, in all three units. */
 struct place {
     const char *text;
     size_t length, byte, character, utf16;
 };
 
-/* Tokens mostly follow each other, so walking from the last place costs as much as the text is
- * long. */
+/* Tokens usually follow each other, so that walking from the last position takes time in proportion
+ * to the text. */
 static void walk(struct place *place, size_t to)
 {
     to = mt_size_min(to, place->length);
@@ -232,11 +235,11 @@ struct maker {
     const struct mt_inspection_input *input;
     struct mt_arena *arena;
     struct place source, target;
-    enum mt_status status; /* the first failure: from then on nothing is taken */
+    enum mt_status status; /* the first failure, after which nothing more is allocated */
     struct mt_error *err;
 };
 
-/* NULL on failure. */
+/* Allocates memory, and returns NULL on failure. */
 static void *take(struct maker *maker, size_t count, size_t bytes, const char *what)
 {
     void *out = NULL;
@@ -267,7 +270,7 @@ static void copy_token(struct maker *maker, const struct mt_token *token,
     out->piece = copy_string_z(maker, token->piece);
 }
 
-/* begin: of the sentence in the text. NULL on failure. */
+/* begin is the sentence's position in the text. Returns NULL on failure. */
 static struct mt_inspected_token *copy_tokens(struct maker *maker, struct place *place,
                                               size_t begin, const struct mt_token *tokens, size_t n)
 {
@@ -280,7 +283,7 @@ static struct mt_inspected_token *copy_tokens(struct maker *maker, struct place 
     return out;
 }
 
-/* What the decoder read is the start token and then what it wrote, but for the last token. */
+/* The decoder read the start token, and then what it wrote except the last token. */
 static void make_input_tokens(struct maker *maker, const struct mt_token *start,
                               struct mt_inspected_sentence *sentence)
 {
@@ -507,7 +510,7 @@ static void copy_texts(struct maker *maker)
 
 static size_t longest_row(const struct mt_inspection_input *input)
 {
-    size_t n = 3; /* of residuals */
+    size_t n = 3; /* residuals have three numbers */
     for (size_t i = 0; i < input->n_parts; i++)
         n = mt_size_max(n, mt_size_max(input->parts[i].n_source, input->parts[i].n_output));
     return n;
@@ -532,7 +535,7 @@ static enum mt_status fill(struct maker *maker)
     return maker->status;
 }
 
-/* The struct itself lives in its arena, too. */
+/* The struct is allocated in its own arena. */
 static enum mt_status create_empty(struct mt_inspection **out, struct mt_error *err)
 {
     struct mt_arena *arena;

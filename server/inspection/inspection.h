@@ -1,15 +1,15 @@
 /*
- * What the model looked at while it translated a text, ready to be written in any format: for every
- * sentence its tokens with their places in the texts, the attention matrices that were asked for,
- * and one alignment matrix made from chosen heads of the cross-attention.
+ * The attention with which a model translated a text, ready to be written in any format. It has for
+ * every sentence its tokens with their positions in the texts, the requested attention matrices,
+ * and one alignment matrix, which is made of chosen heads of the cross-attention.
  *
  *   T output tokens = T decoder steps, S source tokens
  *   row t of cross [T, S] and decoder [T, T]: step t, which read input_tokens[t] (the start token
  *   first) and wrote output_tokens[t]
  *   encoder [S, S]
  *
- * Matrices are not copied: they are read row by row out of the trace (or, in tests, out of plain
- * arrays) when a format wants them.
+ * Matrices are not copied: a format reads them row by row from the trace (in tests from plain
+ * arrays).
  *
  * Thread-safety: one thread at a time.
  */
@@ -28,70 +28,74 @@
 
 struct mt_json_writer;
 
-/* What may be asked for ------------------------------------------------------------------------ */
+/* What may be requested
+ * -------------------------------------------------------------------------- */
 
-/* Layers or heads by number, from 0; -1 is the last one, -2 the one before. n 0: all. */
+/* Numbers of layers or heads, from 0; -1 is the last one, -2 the one before it. n 0: all. */
 #define MT_MAX_INDICES 64
 struct mt_index_list {
     size_t n;
     int values[MT_MAX_INDICES];
 };
 
-/* What a kind's [layers, heads, rows, columns] is averaged over. */
+/* Axes of [layers, heads, rows, columns] over which a kind is averaged. */
 enum mt_reduce { MT_REDUCE_NONE, MT_REDUCE_HEADS, MT_REDUCE_LAYERS, MT_REDUCE_ALL };
 
 enum mt_alignment_mode { MT_ALIGNMENT_MEAN, MT_ALIGNMENT_MAX };
 
-/* Which step speaks for output token t: the one that wrote it (step t), or the one that read it
- * (step t + 1; the last token was never read, step T - 1 speaks for it too). Which of the two fits
- * depends on the model and the layer. */
+/* The step that is taken for output token t: the one that wrote it (step t), or the one that read
+ * it (step t + 1; the last token was never read, so step T - 1 is taken for it, too). The right
+ * choice depends on the model and the layer. */
 enum mt_alignment_shift { MT_SHIFT_OUTPUT, MT_SHIFT_INPUT };
 
 struct mt_alignment_choice {
-    struct mt_index_list layers, heads; /* layers empty: the upper half of the decoder;
-                                            both, of a model with a cell: mt_alignment_guided */
+    /* no layers: the upper half of the decoder; for a model with a recurrent cell both are from
+     * mt_alignment_guided */
+    struct mt_index_list layers, heads;
     enum mt_alignment_mode mode;
     enum mt_alignment_shift shift;
 };
 
-/* What is told of attention, and of what stands around it. N is S or T, as above; K numbers of a
- * head, P sublayers of a layer: 2 of the encoder, 3 of the decoder. */
+/* Numbers that can be requested, of attention and of the computations around it. N is S or T, as
+ * above; K numbers of a head, P sublayers of a layer: 2 of the encoder, 3 of the decoder. */
 enum mt_quantity {
-    MT_QUANTITY_WEIGHTS,        /* of each kind, without being named: softmax(scores) */
+    MT_QUANTITY_WEIGHTS,        /* of each requested kind, without being named: softmax(scores) */
     MT_QUANTITY_QUERIES,        /* [L, H, rows, K] */
     MT_QUANTITY_KEYS,           /* [L, H, columns, K] */
-    MT_QUANTITY_SCORES,         /* [L, H, rows, columns]: q k / sqrt(K); -infinity where masked */
+    MT_QUANTITY_SCORES,         /* [L, H, rows, columns]: q k / sqrt(K); -infinity if masked */
     MT_QUANTITY_VALUES,         /* [L, H, columns, K] */
     MT_QUANTITY_HEAD_OUTPUTS,   /* [L, H, rows, K]: weights times values */
     MT_QUANTITY_VALUE_WEIGHTED, /* [L, H, rows, columns]: |a_ij v_j W^O|, Kobayashi et al. 2020 */
     /* Both encoder and decoder have these; the decoder's belong to kind cross, too. */
-    MT_QUANTITY_STATES,    /* [L, P + 1, rows, D]: x before each sublayer and behind the last */
+    MT_QUANTITY_STATES,    /* [L, P + 1, rows, D]: x before each sublayer and after the last */
     MT_QUANTITY_SUBLAYERS, /* [L, P, rows, D]: f(x), what each adds */
-    MT_QUANTITY_RESIDUALS, /* [L, P, rows, 3]: mean, deviation and length of what each layer norm
-                              reads: x + f(x), or x of a model that normalises before */
-    MT_QUANTITY_HIDDEN,    /* [L, rows, F]: inside the feed-forward block */
-    /* This one is made of all kinds together. */
-    MT_QUANTITY_ROLLOUT, /* [T, S]: Abnar and Zuidema 2020, residuals at one half */
+    /* [L, P, rows, 3]: mean, deviation and length of each layer norm's input: x + f(x), or x for a
+     * pre-norm model */
+    MT_QUANTITY_RESIDUALS,
+    MT_QUANTITY_HIDDEN, /* [L, rows, F]: hidden layer of the feed-forward block */
+    /* This one is computed from all kinds together. */
+    MT_QUANTITY_ROLLOUT, /* [T, S]: Abnar and Zuidema 2020, with half of the weight for residuals */
     MT_N_QUANTITIES,
 };
 
-/* {0}: the alignment alone, all heads, 4 decimals. */
+/* {0}: only the alignment, of all heads, with 4 decimals. */
 struct mt_inspection_options {
-    unsigned kinds;     /* tensors wanted: enum mt_trace_kind or'ed */
-    unsigned include;   /* what else of them: 1 << enum mt_quantity or'ed */
-    bool skips_weights; /* only what include names */
+    unsigned kinds;     /* requested tensors: enum mt_trace_kind, combined */
+    unsigned include;   /* further quantities: 1 << enum mt_quantity, combined */
+    bool skips_weights; /* only the quantities in include are written */
     struct mt_index_list layers, heads;
-    struct mt_index_list steps; /* the only rows wanted of tensors, next tokens and opinions; those
-                                   that a sentence does not have are left out */
+    /* the only rows of tensors, next tokens and opinions that are written; those that a sentence
+     * does not have are left out */
+    struct mt_index_list steps;
     bool has_lens;
-    size_t n_lens; /* most probable tokens of each layer's opinion, 0 to MT_MAX_LENS */
-    const struct mt_head *switched_off; /* what the numbers were made without */
+    size_t n_lens; /* number of most probable tokens in each layer's opinion, 0 to MT_MAX_LENS */
+    const struct mt_head *switched_off; /* heads that were switched off */
     size_t n_switched_off;
     enum mt_reduce reduce;
     struct mt_alignment_choice alignment;
     int decimals;          /* of numbers in text formats, 1 to 9; 0: 4 */
-    size_t n_top;          /* most probable next tokens per step, 0 to MT_MAX_TOP */
-    bool search;           /* what each step of the search weighed */
+    size_t n_top;          /* number of most probable next tokens per step, 0 to MT_MAX_TOP */
+    bool search;           /* the continuations that each step of the search considered */
     size_t n_alternatives; /* other translations of each sentence */
     uint64_t max_values;   /* numbers in all matrices together; 0: no limit */
 };
@@ -100,7 +104,7 @@ struct mt_inspection_options {
 
 /* What it is made from ------------------------------------------------------------------------- */
 
-/* Where attention weights are read. shape is all 0 for a kind that was not traced. */
+/* The source of attention weights. shape is all 0 for a kind that was not traced. */
 struct mt_attention {
     struct mt_trace_shape (*shape)(const void *context, enum mt_trace_kind kind);
     const float *(*row)(const void *context, enum mt_trace_kind kind, size_t layer, size_t head,
@@ -119,7 +123,7 @@ struct mt_inspection_model {
     bool normalizes_embedding;
 };
 
-/* Why such a model has no decoder self-attention: a sentence for people, without its full stop. */
+/* Why such a model has no decoder self-attention, as a sentence without its full stop. */
 #define MT_NO_DECODER_ATTENTION                                                                    \
     "the decoder of this model has a recurrent cell (SSRU) in the place of self-attention, which " \
     "has no weights to show"
@@ -130,7 +134,7 @@ struct mt_alternative {
     float score;
 };
 
-/* One sentence as it comes. Everything but the attention is copied. */
+/* The input for one sentence. Everything except the attention is copied. */
 struct mt_inspection_part {
     size_t source_begin, source_end;      /* bytes in the source text */
     size_t target_begin, target_end;      /* bytes in the target text */
@@ -138,19 +142,19 @@ struct mt_inspection_part {
     size_t n_source;
     const struct mt_token *output_tokens; /* offsets relative to target_begin */
     size_t n_output;
-    struct mt_token start;                 /* what the decoder began with: id and piece */
+    struct mt_token start;                 /* the token that the decoder began with: id and piece */
     const float *logprobs;                 /* of the output tokens; NULL: unknown */
     const struct mt_top_token *const *top; /* options.n_top per step; NULL: unknown */
     const float *entropy;                  /* of each step's distribution, in nats; NULL: unknown */
-    /* What step number `step` of the search weighed: *n continuations (mt_sentence_search). NULL:
-     * unknown. */
+    /* Returns the continuations that a step of the search considered, and their number *n
+     * (mt_sentence_search). NULL: unknown. */
     const struct mt_search_candidate *(*search)(const void *context, size_t step, size_t *n);
     const void *search_context;
     size_t n_search_steps;
     const struct mt_alternative *alternatives; /* best first */
     size_t n_alternatives;
-    /* What each layer would say at the n chosen steps: opinions [n, Ld + 1] and their top [n, Ld +
-     * 1, options.n_lens]. NULL: unknown. */
+    /* What each layer would predict at the n chosen steps: opinions [n, Ld + 1] and their top [n,
+     * Ld + 1, options.n_lens]. NULL: unknown. */
     const struct mt_lens_opinion *opinions;
     const struct mt_top_token *opinion_top;
     const float
@@ -167,15 +171,15 @@ struct mt_inspection_input {
     size_t source_length, target_length;
     const struct mt_inspection_part *parts;
     size_t n_parts;
-    bool is_forced; /* the target was given, not found */
-    /* The piece of a target id, for the tokens of top; NULL where there is none. */
+    bool is_forced; /* the target was given by the caller */
+    /* Returns the piece of a target id, for the tokens of top; NULL where there is none. */
     const char *(*target_piece)(const void *context, int32_t id);
     const void *context;
 };
 
-/* What it holds -------------------------------------------------------------------------------- */
+/* What it contains ----------------------------------------------------------------------------- */
 
-/* A piece of a text in the three units that programs count in: UTF-8 bytes (C, Rust), code points
+/* A range of a text in the three units that programs use: UTF-8 bytes (C, Rust), code points
  * (Python), UTF-16 code units (JavaScript, Java). */
 struct mt_offsets {
     size_t begin, end;
@@ -192,7 +196,7 @@ struct mt_inspected_token {
     const char *piece; /* raw: U+2581 for a blank */
     int32_t id;
     bool special, unknown;
-    bool has_place;       /* at is meaningful: input_tokens[0] stands in no text */
+    bool has_place;       /* at is valid: input_tokens[0] is in no text */
     struct mt_offsets at; /* in the whole text */
     bool has_logprob;
     float logprob;
@@ -204,13 +208,13 @@ struct mt_inspected_candidate {
     float logprob;
 };
 
-/* What a layer would have written. */
+/* What a layer would have predicted. */
 struct mt_inspected_opinion {
     struct mt_lens_opinion is;
     struct mt_inspected_candidate *top; /* [options.n_lens] */
 };
 
-/* A continuation that a step of the search weighed. */
+/* A continuation that a step of the search considered. */
 struct mt_inspected_continuation {
     const char *piece;
     struct mt_search_candidate is;
@@ -220,7 +224,7 @@ struct mt_inspected_step {
     size_t n;
 };
 
-/* A hard link: output token target is best explained by source token source. */
+/* A link from an output token to the source token that explains it best. */
 struct mt_link {
     size_t source, target;
 };
@@ -237,7 +241,7 @@ struct mt_inspected_sentence {
     size_t n_search_steps;
     struct mt_alternative *alternatives; /* [n_alternatives], best first */
     size_t n_alternatives;
-    /* Where options.steps chose some: which of the steps, and which rows of the encoder. */
+    /* If options.steps is not empty: the chosen steps, and the chosen rows of the encoder. */
     size_t *chosen_steps, *chosen_source;
     size_t n_chosen_steps, n_chosen_source;
     struct mt_inspected_opinion *opinions; /* [chosen or all steps, Ld + 1], or NULL */
@@ -245,13 +249,13 @@ struct mt_inspected_sentence {
     float *rollout; /* [n_steps, n_source], or NULL */
     struct mt_attention attention;
     float *alignment;      /* [n_steps, n_source]: row t belongs to output token t and sums to 1 */
-    struct mt_link *links; /* ascending by source, special tokens left out */
+    struct mt_link *links; /* ascending by source, without special tokens */
     size_t n_links;
     float score;
     bool has_eos, was_cut;
 };
 
-/* Layers and heads after checking. */
+/* Layers and heads after they were checked. */
 struct mt_selection {
     size_t n_layers, n_heads;
     size_t layers[MT_MAX_INDICES], heads[MT_MAX_INDICES];
@@ -264,26 +268,26 @@ struct mt_inspection {
     struct mt_inspected_sentence *sentences;
     size_t n_sentences;
     bool is_forced;
-    struct mt_inspection_options options;    /* as given, defaults filled in */
-    struct mt_selection alignment_selection; /* what the alignment was made from */
+    struct mt_inspection_options options;    /* as given, with defaults filled in */
+    struct mt_selection alignment_selection; /* the layers and heads of the alignment */
     uint64_t n_values;                       /* numbers in all matrices */
-    struct mt_inspection_memory *memory;     /* not for the reader */
+    struct mt_inspection_memory *memory;     /* internal */
 };
 
 /*
- * MT_INVALID: a layer or head that the model does not have. MT_LIMIT: more than options.max_values,
- * with both numbers. MT_INVALID too where the trace lacks a kind that is wanted or has another
- * shape than the tokens. Cross-attention must always be traced. Attention stays borrowed.
+ * Attention stays borrowed. Cross-attention always has to be traced. MT_INVALID: a layer or head
+ * does not exist in the model, or the trace lacks a requested kind, or has another shape than the
+ * tokens. MT_LIMIT: more than options.max_values, with both numbers.
  */
 MT_MUST_CHECK enum mt_status mt_inspection_create(const struct mt_inspection_input *input,
                                                   const struct mt_inspection_options *options,
                                                   struct mt_inspection **out, struct mt_error *err);
 
-/* Takes NULL. */
+/* NULL is allowed. */
 void mt_inspection_destroy(struct mt_inspection *inspection);
 
-/* Makes owner live as long as the inspection: destroy is called on it at the end. For what the
- * attention is borrowed from. */
+/* Calls destroy with owner when the inspection is destroyed, so that owner, from which the
+ * attention is borrowed, lives as long. */
 void mt_inspection_keep(struct mt_inspection *inspection, void *owner, void (*destroy)(void *));
 
 /* Checks options against a model before anything is decoded: MT_INVALID as above. */
@@ -291,18 +295,18 @@ MT_MUST_CHECK enum mt_status mt_inspection_check(const struct mt_inspection_mode
                                                  const struct mt_inspection_options *options,
                                                  struct mt_error *err);
 
-/* Numbers in the matrices of one sentence with these lengths: those of the tensors after reduction,
- * and the alignment's. options must have passed mt_inspection_check. */
+/* Counts the numbers in the matrices of one sentence with these lengths: those of the tensors after
+ * averaging, and the alignment's. options must have passed mt_inspection_check. */
 uint64_t mt_inspection_count_values(const struct mt_inspection_model *model,
                                     const struct mt_inspection_options *options, size_t n_source,
                                     size_t n_steps);
 
-/* MT_LIMIT where that is more than options->max_values: says what would be less. */
+/* MT_LIMIT where that is more than options->max_values; the message tells how to request less. */
 MT_MUST_CHECK enum mt_status mt_inspection_check_values(const struct mt_inspection_options *options,
                                                         uint64_t n_values, struct mt_error *err);
 
-/* The rows that options.steps chooses among n_rows, in the order of the list, each once.
- * out has room for MT_MAX_INDICES. Returns how many. */
+/* Writes the rows of n_rows that options.steps chooses, in the order of the list, without
+ * duplicates. out has room for MT_MAX_INDICES. Returns their number. */
 size_t mt_inspection_choose_steps(const struct mt_index_list *steps, size_t n_rows,
                                   size_t out[MT_MAX_INDICES]);
 
@@ -311,8 +315,8 @@ size_t mt_inspection_choose_steps(const struct mt_index_list *steps, size_t n_ro
 /* Three kinds of 7 quantities, two of 4, and rollout. */
 #define MT_MAX_TENSORS 30
 
-/* One quantity of one kind of one sentence, selected and reduced: shape is as enum mt_quantity says,
- * without the axes that were averaged away. */
+/* One quantity of one kind of one sentence, with chosen layers and heads, and perhaps averaged. The
+ * shape is as in enum mt_quantity, without the averaged axes. */
 struct mt_attention_tensor {
     char name[32]; /* "cross", "encoder", "decoder", "queries.cross", "rollout" */
     enum mt_quantity quantity;
@@ -320,37 +324,38 @@ struct mt_attention_tensor {
     size_t rank;
     size_t shape[4];
     size_t n_matrices, n_rows, n_columns; /* n_matrices: product of the axes before the last two */
-    struct mt_selection selection;        /* what the layer and head axes count, or averaged */
+    /* the layers and heads along these axes, or of the mean */
+    struct mt_selection selection;
     const struct mt_inspected_sentence *sentence;
     struct mt_inspection *inspection;
     enum mt_reduce reduce;
 };
 
-/* The tensors of a sentence that options.kinds asked for, in the order encoder, decoder, cross.
- * Returns how many. */
+/* Lists the tensors of a sentence that options.kinds requests, in the order encoder, decoder,
+ * cross. Returns their number. */
 size_t mt_inspection_tensors(struct mt_inspection *inspection, size_t sentence,
                              struct mt_attention_tensor tensors[MT_MAX_TENSORS]);
 
-/* One row. Borrowed until the next call on the same inspection. */
+/* Returns one row, borrowed until the next call for the same inspection. */
 const float *mt_attention_tensor_row(const struct mt_attention_tensor *tensor, size_t matrix,
                                      size_t row);
 
-/* The tokens that its rows and columns stand for. Rows of cross are named by the token that the
- * step wrote, or read, as options.alignment.shift says; those of decoder always by what it read. */
+/* Return the tokens of its rows and columns. Rows of cross have the token that the step wrote, or
+ * read, depending on options.alignment.shift; those of decoder always the one it read. */
 const struct mt_inspected_token *mt_attention_tensor_rows(const struct mt_attention_tensor *tensor);
 const struct mt_inspected_token *
 mt_attention_tensor_columns(const struct mt_attention_tensor *tensor);
 
-/* The row of the sentence that a row of the tensor is: another one where steps were chosen. */
+/* Returns the sentence's row for a row of the tensor: another one if steps were chosen. */
 size_t mt_attention_tensor_index(const struct mt_attention_tensor *tensor, size_t row);
 
-/* Whether its columns are those of attention: tokens. */
+/* Whether its columns are tokens. */
 bool mt_quantity_is_map(enum mt_quantity quantity);
-/* Whether its rows are what is looked at, keys or values, which steps do not choose. */
+/* Whether its rows are keys or values, for which options.steps is ignored. */
 bool mt_quantity_is_looked_at(enum mt_quantity quantity);
 
 const char *mt_trace_kind_name(enum mt_trace_kind kind);
-/* As include names it; of weights "". */
+/* Returns the name in include; "" for weights. */
 const char *mt_quantity_name(enum mt_quantity quantity);
 
 #endif

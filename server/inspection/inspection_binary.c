@@ -1,4 +1,4 @@
-/* Formats of plain numbers, which are little-endian: safetensors and npy. */
+/* Formats of binary numbers, which are little-endian: safetensors and npy. */
 #include "base/json.h"
 #include "base/size.h"
 #include "server/inspection/inspection_formats.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A tensor of a safetensors file, before or behind the attention itself. */
+/* The tensors of a safetensors file that are written before or after the attention. */
 enum content {
     ALIGNMENT,
     ATTENTION,
@@ -22,10 +22,10 @@ enum content {
 
 struct binary_stream {
     struct mt_inspection_cursor at;
-    struct mt_text header; /* written first */
+    struct mt_text header; /* is written first */
     bool has_header_gone, has_ended;
     enum content content;
-    size_t row; /* of the alignment */
+    size_t row; /* row of the alignment */
 };
 
 static void binary_destroy(void *state)
@@ -55,7 +55,7 @@ static void append_logprobs(struct mt_text *out, const struct mt_inspected_token
         mt_npy_append_numbers(out, &tokens[i].logprob, 1);
 }
 
-/* One row; false behind the last. */
+/* Appends one row; false after the last. */
 static bool append_alignment_row(struct binary_stream *stream,
                                  const struct mt_inspected_sentence *sentence, struct mt_text *out)
 {
@@ -75,7 +75,7 @@ static bool append_attention_row(struct binary_stream *stream, struct mt_text *o
     return mt_inspection_cursor_next_row(at) || at->tensor < at->n_tensors;
 }
 
-/* The next part of a content; false where that was its last. */
+/* Appends the next part of a content; false if that was the last one. */
 static bool append_content(struct binary_stream *stream, struct mt_text *out)
 {
     const struct mt_inspected_sentence *sentence =
@@ -107,7 +107,7 @@ static bool append_content(struct binary_stream *stream, struct mt_text *out)
 
 struct header {
     struct mt_json_writer writer;
-    uint64_t offset; /* of the next tensor's data */
+    uint64_t offset; /* where the next tensor's data begin */
 };
 
 static void write_tensor(struct header *header, size_t sentence, const char *name,
@@ -150,7 +150,7 @@ static void write_sentence_tensors(struct header *header, struct mt_inspection *
     write_tensor(header, index, "logprobs", "F32", &sentence->n_steps, 1);
 }
 
-/* The values of __metadata__ are strings, so a list of pieces is JSON inside a string. */
+/* The values of __metadata__ are strings, so a list of pieces is JSON in a string. */
 static void write_pieces(struct header *header, size_t sentence, const char *name,
                          const struct mt_inspected_token *tokens, size_t n)
 {
@@ -181,7 +181,7 @@ static void write_indices(struct mt_text *out, const char *name, const size_t *v
         mt_text_appendf(out, "%s%zu", i ? "," : " ", values[i]);
 }
 
-/* "layers 1,2; heads 0,1,2,3; mode mean; shift output" */
+/* Writes "layers 1,2; heads 0,1,2,3; mode mean; shift output". */
 static void write_alignment_method(struct header *header, const struct mt_inspection *inspection)
 {
     struct mt_text method = {0};
@@ -215,8 +215,8 @@ static void write_metadata(struct header *header, const struct mt_inspection_cur
     mt_json_end_object(&header->writer);
 }
 
-/* Length in 8 bytes, then JSON, filled up with blanks so that the data
- * begins on a multiple of 8. */
+/* Writes the length in 8 bytes, then JSON, padded with blanks so that the data begin at a multiple
+ * of 8. */
 static uint64_t write_safetensors_header(struct mt_text *out, const struct mt_inspection_cursor *at)
 {
     static const char blanks[] = "        ";

@@ -1,14 +1,14 @@
 /*
- * A number in each line, with the tokens that it stands between (RFC 4180, but lines end in LF):
+ * Writes one number per line, with the tokens that it connects (RFC 4180, but lines end in LF):
  *
  *   kind,layer,head,step,input,output,position,source,weight
  *   cross,1,6,0,</s>,\u2581Wir,0,\u2581We,0.0213
  *
- * input is what the step read, output what it wrote; position and source name what it looked at. Of
- * the encoder a step is a source token, which writes nothing. Where the columns are no tokens, they
- * are numbered, and the last column has the quantity's name: kind,layer,head,step,input,output,
- * dimension,queries. Of the alignment, of rollout, and along axes that were averaged away, layer and
- * head are empty.
+ * input is the token that the step read, and output the one it wrote; position and source are the
+ * token that it attended to. In the encoder a step is a source token, without an output. If the
+ * columns are not tokens, then they are numbered, and the last column has the quantity's name:
+ * kind,layer,head,step,input,output,dimension,queries. For the alignment, for rollout, and along
+ * averaged axes, layer and head are empty.
  */
 #include "base/json.h"
 #include "server/inspection/inspection_formats.h"
@@ -39,10 +39,10 @@ static void append_piece(struct mt_text *out, const struct mt_inspected_token *t
 
 static void append_number(struct mt_text *out, double number, int decimals)
 {
-    struct mt_json_writer writer; /* knows no locale */
+    struct mt_json_writer writer; /* writes numbers independently of the locale */
     mt_text_append(out, ",", 1);
     mt_json_writer_init(&writer, out);
-    if (isfinite(number)) /* masked: empty */
+    if (isfinite(number)) /* masked ones are left empty */
         mt_json_fixed(&writer, number, decimals);
 }
 
@@ -59,7 +59,7 @@ static void append_head(const struct csv_stream *stream, struct mt_text *out)
                     is_map ? "position,source" : "dimension", name);
 }
 
-/* Whose row it is. */
+/* Appends the names of a row's tokens. */
 static void append_row_names(const struct mt_attention_tensor *tensor,
                              const struct mt_inspected_sentence *sentence, size_t index,
                              struct mt_text *out)
@@ -75,7 +75,7 @@ static void append_row_names(const struct mt_attention_tensor *tensor,
     append_piece(out, is_encoder ? NULL : sentence->output_tokens, index);
 }
 
-/* Which of the layers and heads a matrix is of. */
+/* Appends the layer and head of a matrix. */
 static void append_place(const struct mt_attention_tensor *tensor, size_t matrix,
                          struct mt_text *out)
 {

@@ -1,6 +1,6 @@
 /*
- * A number that stands for all that an inspection shows: the same one for the same numbers, tokens
- * and options, on any machine of the same byte order.
+ * A digest of everything that an inspection shows: equal for equal numbers, tokens and options, on
+ * any machine of the same byte order.
  *
  * Thread-safety: one thread at a time.
  */
@@ -9,7 +9,7 @@
 
 #include "server/inspection/inspection.h"
 
-/* Goes on from the digest of what else belongs to it (base/hash.h). Reads every number once. */
+/* Continues from a digest of other data (base/hash.h). Every number is read once. */
 uint64_t mt_inspection_digest(struct mt_inspection *inspection, uint64_t digest);
 
 #endif

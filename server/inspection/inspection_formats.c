@@ -86,7 +86,7 @@ enum mt_status mt_inspection_format_parse(const char *name, enum mt_inspection_f
                    name);
 }
 
-/* bertviz has one list of layers for all kinds. */
+/* bertviz has one list of layers for all kinds, so only layers that all kinds have can be shown. */
 static void keep_common_layers(const struct mt_inspection_model *model,
                                struct mt_inspection_options *options)
 {
@@ -288,7 +288,7 @@ enum mt_status mt_inspection_pharaoh_stream(const struct mt_inspection_cursor *c
 /* Marian prints with C++'s default of 6 significant digits. */
 #define SOFT_DIGITS 6
 
-/* One output token at a time: a group, and the separator before it. */
+/* Appends one output token: its group of weights, after a separator. */
 static bool soft_next(void *state, struct mt_text *out)
 {
     struct mt_inspection_cursor *at = state;
@@ -323,8 +323,8 @@ enum mt_status mt_inspection_soft_stream(const struct mt_inspection_cursor *curs
 
 /*
  * {"attention": [{"name": "Cross", "attn": [layer][head][left][right], "left_text", "right_text"}],
- *  "default_filter": "0", "root_div_id", "include_layers", ...}: what head_view.js and
- * model_view.js of bertviz 1.4 find in place of PYTHON_PARAMS.
+ * "default_filter": "0", "root_div_id", "include_layers", ...}: this replaces PYTHON_PARAMS in
+ * head_view.js and model_view.js of bertviz 1.4.
  */
 enum bertviz_stage { BERTVIZ_HEAD, BERTVIZ_ROWS, BERTVIZ_TAIL, BERTVIZ_END };
 
@@ -355,7 +355,7 @@ static void begin_bertviz_tensor(struct mt_json_writer *writer,
     mt_json_key(writer, "attn");
 }
 
-/* Both viewers' parameters in one object: each ignores the other's. */
+/* Writes the parameters of both viewers into one object, since each ignores the other's. */
 static void write_bertviz_tail(struct bertviz_stream *stream)
 {
     struct mt_json_writer *writer = &stream->writer;

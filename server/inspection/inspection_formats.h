@@ -1,6 +1,6 @@
 /*
- * An inspection in the formats that other programs read. Each is a stream (stream.h) that makes a
- * row of a matrix at a time, so none needs memory for the whole.
+ * Writes an inspection in formats of other programs. Each is a stream (stream.h) that produces one
+ * row of a matrix at a time, so that none needs memory for the whole.
  *
  *   json         everything, by name
  *   bertviz      the params object of bertviz' head_view and model_view
@@ -9,8 +9,8 @@
  *   soft         the alignment as Marian writes it: per output token its source weights, one line
  *                per sentence
  *   safetensors  tensors "sentences.0.alignment", "sentences.0.cross", ... and token ids
- *   npy          one array: the one tensor that was asked for, else the alignment
- *   csv          the same, a number in each line, with a head (inspection_csv.c)
+ *   npy          one array: the only requested tensor, or the alignment
+ *   csv          the same, one number per line, with a head (inspection_csv.c)
  *   svg, png     a heat map (inspection_image.h)
  *
  * Thread-safety: one thread at a time.
@@ -37,25 +37,27 @@ enum mt_inspection_format {
     MT_N_INSPECTION_FORMATS,
 };
 
-/* What a format is: name as in requests, file name extension, and what it can hold. */
+/* Facts about a format: its name in requests, the extension of file names, and what it can
+ * contain. */
 struct mt_inspection_format_info {
     const char *name, *extension, *content_type;
-    bool holds_one_sentence; /* of several, one must be chosen */
-    bool is_compressed;      /* gzip would not pay */
-    bool needs_heads;        /* every layer and head by itself: cannot be reduced */
-    bool holds_numbers;      /* of any tensor, and of some steps alone */
+    bool holds_one_sentence; /* of several sentences one has to be chosen */
+    bool is_compressed;      /* compressing it would not help */
+    /* it has every layer and head separately, so they cannot be averaged */
+    bool needs_heads;
+    bool holds_numbers; /* of any tensor, and of chosen steps only */
     bool holds_one_array;
-    unsigned default_kinds; /* what it shows where no kinds were asked for */
+    unsigned default_kinds; /* kinds that it shows if none were requested */
 };
 const struct mt_inspection_format_info *mt_inspection_format_info(enum mt_inspection_format format);
 
-/* MT_INVALID names what there is. */
+/* MT_INVALID lists the formats. */
 MT_MUST_CHECK enum mt_status
 mt_inspection_format_parse(const char *name, enum mt_inspection_format *out, struct mt_error *err);
 
-/* Fills in what a format needs: its default kinds where options.kinds is 0, and the layers that all
- * kinds have where it can show no others. Before mt_inspection_check. MT_INVALID: reduced where it
- * needs every head. */
+/* Fills in what a format needs: its default kinds if options.kinds is 0, and only the layers that
+ * all kinds have if it cannot show others. To be called before mt_inspection_check. MT_INVALID: it
+ * is averaged, but the format needs every head. */
 MT_MUST_CHECK enum mt_status mt_inspection_format_prepare(enum mt_inspection_format format,
                                                           const struct mt_inspection_model *model,
                                                           struct mt_inspection_options *options,
@@ -65,50 +67,51 @@ MT_MUST_CHECK enum mt_status mt_inspection_format_prepare(enum mt_inspection_for
 #define MT_ALL_SENTENCES SIZE_MAX
 
 /*
- * Starts the stream and takes the inspection over, on failure too. sentence: the one to write, or
- * MT_ALL_SENTENCES. MT_INVALID: there is no such sentence; there are several where the format holds
- * one; npy or csv of several tensors; options.steps names one that a sentence does not have.
+ * Starts the stream and takes over the inspection, even if this fails. sentence: the one to write,
+ * or MT_ALL_SENTENCES. MT_INVALID: there is no such sentence; there are several, but the format has
+ * one; npy or csv of several tensors; options.steps has a step that a sentence does not have.
  */
 MT_MUST_CHECK enum mt_status mt_inspection_render(struct mt_inspection *inspection,
                                                   enum mt_inspection_format format, size_t sentence,
                                                   struct mt_stream **out, struct mt_error *err);
 
-/* For the formats' own files ------------------------------------------------------------------- */
+/* For the files that implement the formats ----------------------------------------------------- */
 
-/* Where a stream stands: sentences [sentence, end_sentence), and in one of them a row. */
+/* The position of a stream: sentences [sentence, end_sentence) are left, and in the first a row. */
 struct mt_inspection_cursor {
     struct mt_inspection *inspection; /* owned */
     size_t sentence, end_sentence;
-    struct mt_attention_tensor tensors[MT_MAX_TENSORS]; /* of sentence */
+    struct mt_attention_tensor tensors[MT_MAX_TENSORS]; /* of the current sentence */
     size_t n_tensors;
     size_t tensor, matrix, row;
 };
 
-/* Fetches the tensors of the sentence and goes to their first row. */
+/* Loads the tensors of the sentence and moves to their first row. */
 void mt_inspection_cursor_enter(struct mt_inspection_cursor *cursor);
-/* To the next row of the same tensor; false, and on to the next tensor, behind its last one. */
+/* Moves to the next row of the same tensor; after its last one, moves to the next tensor and
+ * returns false. */
 bool mt_inspection_cursor_next_row(struct mt_inspection_cursor *cursor);
 
-/* The one tensor of a format that holds one, at whose first row the cursor stands: NULL where there
- * is none, and it is the alignment. MT_INVALID. */
+/* Finds the only tensor, for a format with one; the cursor is at its first row. NULL: there is
+ * none, and the alignment is taken. MT_INVALID. */
 MT_MUST_CHECK enum mt_status mt_inspection_only_tensor(struct mt_inspection_cursor *cursor,
                                                        const char *format,
                                                        const struct mt_attention_tensor **out,
                                                        struct mt_error *err);
 
-/* The state of a stream: n_bytes that begin with a copy of the cursor and are zero otherwise. Takes
- * the inspection over, even where it fails, which is MT_MEMORY: NULL. */
+/* Makes the state of a stream: n_bytes that begin with a copy of the cursor and are otherwise zero.
+ * It takes over the inspection, even if it fails, which is MT_MEMORY: NULL. */
 void *mt_inspection_state_create(const struct mt_inspection_cursor *cursor, size_t n_bytes,
                                  struct mt_error *err);
 void mt_inspection_state_destroy(void *state);
 
-/* Makes a stream of unknown length of such a state. */
+/* Makes a stream of unknown length from such a state. */
 MT_MUST_CHECK enum mt_status mt_inspection_state_stream(void *state,
                                                         bool (*next)(void *, struct mt_text *),
                                                         struct mt_stream **out,
                                                         struct mt_error *err);
 
-/* One row of a nested array, with the brackets that open before it and close behind it. */
+/* Writes one row of a nested array, with the brackets that open before it and close behind it. */
 void mt_json_tensor_row(struct mt_json_writer *writer, const struct mt_attention_tensor *tensor,
                         size_t matrix, size_t row, int decimals);
 
@@ -116,8 +119,8 @@ void mt_json_tensor_row(struct mt_json_writer *writer, const struct mt_attention
 void mt_json_indices(struct mt_json_writer *writer, const char *key, const size_t *values,
                      size_t n);
 
-/* The streams that mt_inspection_render reads. Each owns the cursor's inspection from its creation
- * on, even where that fails. */
+/* The streams that mt_inspection_render chooses from. Each owns the cursor's inspection from its
+ * creation on, even if that fails. */
 typedef enum mt_status mt_inspection_stream(const struct mt_inspection_cursor *cursor,
                                             struct mt_stream **out, struct mt_error *err);
 mt_inspection_stream mt_inspection_json_stream;

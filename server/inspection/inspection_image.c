@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Side of one head's picture in a grid, about. */
+/* Approximate side of one head's picture in a grid, in pixels. */
 #define GRID_PIXELS 120
 #define MAX_GRID_CELL 10
 #define TITLE_BYTES 160
@@ -49,8 +49,8 @@ static const float *image_row(void *context, size_t panel, size_t row)
     return mt_inspection_matrix_row(&image->matrices[panel], row);
 }
 
-/* As people read it, and as the page writes it: the mark of a word's beginning is a blank, which is
- * seen only within a piece or where there is nothing else. Returns what lies behind the label. */
+/* Writes a piece as people read it, and as the web page shows it: the mark of a word's beginning is
+ * a blank, which is visible only within a piece or alone. Returns the position behind the label. */
 static char *write_label(char *out, const char *piece)
 {
     char *const begin = out;
@@ -70,7 +70,7 @@ static char *write_label(char *out, const char *piece)
     return out + 1;
 }
 
-/* The labels lie behind the pointers to them. */
+/* The labels are stored behind the pointers to them. */
 static const char **copy_labels(const struct mt_inspected_token *tokens, size_t n)
 {
     size_t bytes = (n + 1) * sizeof(char *);
@@ -85,7 +85,7 @@ static const char **copy_labels(const struct mt_inspected_token *tokens, size_t 
     return labels;
 }
 
-/* A head among many: small, without labels, all on one scale. */
+/* Draws one of many heads: small, without labels, with the same scale as the others. */
 static void draw_small(const struct mt_inspection_matrix *matrix, struct drawing *drawing,
                        struct mt_panel *panel)
 {

@@ -4,7 +4,7 @@
  * transpose of everything else here:
  *
  *   source_attributions      [S, T, L, H]  cross[l][h][t][s]
- *   target_attributions      [T, T, L, H]  decoder[l][h][t][j + 1]: inseq counts the target without
+ *   target_attributions      [T, T, L, H]  decoder[l][h][t][j + 1]: inseq's target does not include
  *                                          the start token; NaN for what a step could not see
  *   encoder_self_attentions  [S, S, L, H]  encoder[l][h][q][k] at [k, q]
  *
@@ -17,7 +17,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Base64 without line breaks. Bytes arrive in any number; up to two wait for a third. */
+/* Base64 without line breaks. Bytes come in any number; up to two are stored until there are
+ * three. */
 struct base64 {
     unsigned char waiting[3];
     size_t n_waiting;
@@ -94,7 +95,8 @@ static void write_tokens(struct mt_json_writer *writer, const char *key,
     mt_json_end_array(writer);
 }
 
-/* The string is opened by hand: its content comes in many pieces, and needs no escapes. */
+/* The string is opened without the JSON writer, because its content comes in many parts and needs
+ * no escapes. */
 static void begin_array(struct mt_json_writer *writer, const char *key, const size_t *shape,
                         size_t rank)
 {
@@ -122,8 +124,8 @@ static void append_float(struct inseq_stream *stream, float value)
     base64_append(&stream->base64, &value, sizeof value, stream->writer.out);
 }
 
-/* array[attended][attending][l][h] = tensor[l][h][attending][attended + shift], NaN beyond what a
- * step could see (shift 1: the decoder). */
+/* Writes array[attended][attending][l][h] = tensor[l][h][attending][attended + shift], with NaN
+ * where a step could not see (shift 1: the decoder). */
 static void write_slab(struct inseq_stream *stream, const struct mt_attention_tensor *tensor,
                        size_t shift)
 {
@@ -144,8 +146,8 @@ static const struct mt_attention_tensor *find(const struct inseq_stream *stream,
     return NULL;
 }
 
-/* One slab of the array per call; the next stage behind the last. A kind that was not asked for is
- * null. */
+/* Writes one slab of the array per call, and returns the next stage after the last. A kind that was
+ * not requested is null. */
 static enum stage write_kind(struct inseq_stream *stream, const char *key, enum mt_trace_kind kind,
                              size_t shift, enum stage next)
 {
@@ -223,7 +225,7 @@ static enum stage target_stage(struct inseq_stream *stream)
     return next;
 }
 
-/* Closes the sequence; on to the next sentence. */
+/* Closes the sequence, and moves to the next sentence. */
 static enum stage scores_stage(struct inseq_stream *stream,
                                const struct mt_inspected_sentence *sentence)
 {

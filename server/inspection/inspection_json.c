@@ -14,7 +14,7 @@ static size_t block(const struct mt_attention_tensor *tensor, size_t axis)
     return n;
 }
 
-/* What is masked, -infinity, is null. */
+/* Masked values, which are -infinity, become null. */
 static void write_row(struct mt_json_writer *writer, const struct mt_attention_tensor *tensor,
                       const float *numbers, int decimals)
 {
@@ -54,7 +54,7 @@ struct json_stream {
     struct mt_inspection_cursor at;
     struct mt_json_writer writer;
     enum stage stage;
-    size_t step; /* of alignment, top and search */
+    size_t step; /* for alignment, top and search */
 };
 
 void mt_json_indices(struct mt_json_writer *writer, const char *key, const size_t *values, size_t n)
@@ -126,7 +126,7 @@ static void write_model(struct mt_json_writer *writer, const struct mt_inspectio
     mt_json_end_object(writer);
 }
 
-/* Which layers and heads the numbers of each tensor belong to. */
+/* Writes the layers and heads of each tensor's numbers. */
 static void write_selection(struct mt_json_writer *writer, struct mt_inspection *inspection)
 {
     static const char *const reduced[] = {
@@ -252,7 +252,7 @@ static void write_candidates(struct mt_json_writer *writer,
     mt_json_end_array(writer);
 }
 
-/* The steps that are written: those that were chosen, or all. */
+/* Counts the steps that are written: the chosen ones, or all. */
 static size_t n_written_steps(const struct mt_inspected_sentence *sentence)
 {
     return sentence->chosen_steps ? sentence->n_chosen_steps : sentence->n_steps;
@@ -270,7 +270,7 @@ static void write_top_step(struct json_stream *stream, const struct mt_inspected
     mt_json_end_object(writer);
 }
 
-/* After the embedding, and after each layer. */
+/* Writes the opinions after the embedding and after each layer. */
 static void write_lens_step(struct json_stream *stream,
                             const struct mt_inspected_sentence *sentence)
 {
@@ -413,7 +413,8 @@ static enum stage top_stage(struct json_stream *stream,
     return behind_top(stream, sentence);
 }
 
-/* Weights stand in the sentence by their kinds, other quantities in an object of theirs. */
+/* Weights are members of the sentence, named after their kinds; other quantities have an object of
+ * their own. */
 static bool has_group(const struct mt_attention_tensor *tensor)
 {
     return tensor->quantity != MT_QUANTITY_WEIGHTS && tensor->quantity != MT_QUANTITY_ROLLOUT;

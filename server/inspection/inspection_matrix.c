@@ -23,7 +23,7 @@ double mt_inspection_matrix_largest(const struct mt_inspection_matrix *matrix)
 
 /* Titles --------------------------------------------------------------------------------------- */
 
-/* "layer 1", "heads 0,3", "heads 0-7" */
+/* Appends "layer 1", "heads 0,3" or "heads 0-7". */
 static void append_indices(struct mt_text *out, const char *name, const size_t *values, size_t n)
 {
     bool is_run = n > 2;

@@ -11,7 +11,7 @@
 
 /* Words --------------------------------------------------------------------------------------- */
 
-/* The position of text among words (NULL at their end). */
+/* Finds the index of text among words, which end with NULL. */
 static enum mt_status find_word(const char *name, const char *text, size_t length,
                                 const char *const *words, size_t *out, struct mt_error *err)
 {
@@ -190,7 +190,7 @@ static enum mt_status read_indices(const struct mt_params *params, const char *n
     return MT_OK;
 }
 
-/* *named: whether the request says anything about kinds, be it that it wants none. */
+/* *named: the request names kinds, or says that it wants none. */
 static enum mt_status read_kinds(const struct mt_params *params, unsigned *kinds, bool *named,
                                  struct mt_error *err)
 {

@@ -1,4 +1,4 @@
-/* The numbers of an inspection, tensor by tensor and row by row. */
+/* Reads the numbers of an inspection, tensor by tensor and row by row. */
 #include "base/size.h"
 #include "server/inspection/inspection_state.h"
 
@@ -51,9 +51,10 @@ bool mt_quantity_is_looked_at(enum mt_quantity quantity)
     return quantities[quantity].is_looked_at;
 }
 
-/* Which there are ------------------------------------------------------------------------------ */
+/* Listing tensors
+ * ------------------------------------------------------------------------------- */
 
-/* States and what is between them, which are no attention's. */
+/* Whether the quantity is of the residual stream: states and the computations between them. */
 static bool is_of_stream(enum mt_quantity quantity)
 {
     return quantity >= MT_QUANTITY_STATES && quantity <= MT_QUANTITY_HIDDEN;
@@ -86,7 +87,7 @@ static bool keeps_heads(enum mt_reduce reduce)
     return reduce == MT_REDUCE_NONE || reduce == MT_REDUCE_LAYERS;
 }
 
-/* The places of a layer's stream, in the place of heads. */
+/* Returns the number of positions in a layer's residual stream, which replace heads. */
 static size_t n_places(enum mt_quantity quantity, enum mt_trace_kind kind)
 {
     size_t n_sublayers = kind == MT_TRACE_ENCODER ? 2 : 3;
@@ -117,8 +118,8 @@ static size_t n_columns_of(const struct mt_inspection_model *model, enum mt_quan
     }
 }
 
-/* Everything of a tensor that follows from lengths and options alone; as many rows as steps choose
- * at most. */
+/* Describes a tensor as far as lengths and options determine it, with as many rows as steps may
+ * choose at most. */
 static struct mt_attention_tensor describe(const struct mt_inspection_model *model,
                                            const struct mt_inspection_options *options,
                                            enum mt_quantity quantity, enum mt_trace_kind kind,
@@ -149,7 +150,7 @@ static struct mt_attention_tensor describe(const struct mt_inspection_model *mod
     return tensor;
 }
 
-/* Names the tensor, whose rows are known by now, and sets its shape. */
+/* Names the tensor, whose number of rows is now known, and sets its shape. */
 static void shape_up(struct mt_attention_tensor *tensor)
 {
     const char *quantity = mt_quantity_name(tensor->quantity);
@@ -242,8 +243,8 @@ size_t mt_attention_tensor_index(const struct mt_attention_tensor *tensor, size_
 
 /* One row -------------------------------------------------------------------------------------- */
 
-/* The layers and heads that a matrix is the mean of: all selected ones along an axis that is
- * averaged away, one along an axis that is kept. */
+/* The layers and heads of which a matrix is the mean: all selected ones along an averaged axis, one
+ * along the others. */
 struct members {
     const size_t *layers, *heads;
     size_t n_layers, n_heads;
@@ -292,7 +293,8 @@ static const float *mean_weights(const struct mt_attention_tensor *tensor, struc
     return memory->row;
 }
 
-/* What the softmax read, made anew of query and keys: the engine keeps only what came of it. */
+/* Computes the softmax's input again from query and keys, because the engine stores only its
+ * output. */
 static const float *scores(const struct mt_attention_tensor *tensor, struct members some,
                            size_t row)
 {
@@ -325,7 +327,7 @@ static const float *value_weighted(const struct mt_attention_tensor *tensor, str
     return out;
 }
 
-/* Mean, deviation and length of what the layer norm of this sublayer reads. */
+/* Computes mean, deviation and length of the input of this sublayer's layer norm. */
 static const float *residual(const struct mt_attention_tensor *tensor, struct members some,
                              size_t row)
 {
@@ -352,7 +354,7 @@ const float *mt_attention_tensor_row(const struct mt_attention_tensor *tensor, s
 {
     const struct mt_inspected_sentence *sentence = tensor->sentence;
     size_t index = mt_attention_tensor_index(tensor, row);
-    if (tensor->quantity == MT_QUANTITY_ROLLOUT) /* of no layer or head */
+    if (tensor->quantity == MT_QUANTITY_ROLLOUT) /* it has no layers or heads */
         return sentence->rollout + index * sentence->n_source;
     struct members some = members_of(tensor, matrix);
     switch (tensor->quantity) {

@@ -12,8 +12,8 @@
 
 #define MAX_ROW_LABEL 18
 #define MAX_COLUMN_LABEL 14
-#define COLOR_CELL 2   /* columns of one weight */
-#define PERCENT_CELL 4 /* " 100" */
+#define COLOR_CELL 2   /* columns for one weight */
+#define PERCENT_CELL 4 /* columns for one weight, as in " 100" */
 
 struct terminal {
     const struct mt_terminal *options;
@@ -21,7 +21,7 @@ struct terminal {
     size_t cell;
 };
 
-/* A label cut to its place, as characters that are written below each other. */
+/* A label cut to its length, as characters that are written below each other. */
 struct column_label {
     struct mt_text text;
     size_t n_characters;
@@ -41,7 +41,7 @@ static size_t label_width(const struct mt_inspected_token *tokens, size_t n)
     return mt_size_min(widest, MAX_ROW_LABEL);
 }
 
-/* Character number index of the label, in a place `cell` columns wide. */
+/* Appends one character of the label, in a field `cell` columns wide. */
 static void append_character(struct terminal *terminal, const struct column_label *label,
                              size_t index)
 {
@@ -55,7 +55,7 @@ static void append_character(struct terminal *terminal, const struct column_labe
     mt_text_append_string(terminal->out, character);
 }
 
-/* Labels stand upright above their columns and end where these begin. */
+/* Draws the labels upright above their columns, ending directly above these. */
 static void draw_column_labels(struct terminal *terminal, const struct mt_inspection_matrix *matrix,
                                size_t left, size_t begin, size_t end)
 {
@@ -143,7 +143,7 @@ static void draw_texts(struct terminal *terminal, const struct mt_inspection *in
     mt_text_append_string(terminal->out, "\n\n");
 }
 
-/* "wrote  ▁Haus  51%  ▁Haus 51%, ▁Gebäude 20%; entropy 1.32" */
+/* Draws "wrote ▁Haus 51% ▁Haus 51%, ▁Gebäude 20%; entropy 1.32". */
 static void draw_next_tokens(struct terminal *terminal, const struct mt_inspection *inspection,
                              const struct mt_inspected_sentence *sentence)
 {
@@ -169,8 +169,8 @@ static void draw_next_tokens(struct terminal *terminal, const struct mt_inspecti
     mt_text_append(terminal->out, "\n", 1);
 }
 
-/* A line per continuation, best first: "3  0 > 1  ▁Haus   -0.52   -1.83" is step 3, where beam 0
- * went on as beam 1. */
+/* Draws a line for each continuation, best first: "3 0 > 1 ▁Haus -0.52 -1.83" is step 3, where beam
+ * 0 was continued as beam 1. */
 static void draw_search(struct terminal *terminal, const struct mt_inspected_sentence *sentence)
 {
     if (!sentence->search)

@@ -32,13 +32,13 @@ struct mt_inspection_model mt_inspection_describe_model(const struct mt_model *m
     };
 }
 
-/* What must be traced of which places. The entropy of the whole distribution needs all logits; the
- * most probable tokens alone do not tell it. */
+/* Returns what has to be traced. The entropy of the whole distribution needs all logits, because
+ * the most probable tokens alone do not determine it. */
 static unsigned traces_of(const struct mt_inspection_options *options)
 {
     static const struct {
         enum mt_quantity quantity;
-        enum mt_trace_quantity traced[2]; /* MT_TRACED_WEIGHTS: nothing else */
+        enum mt_trace_quantity traced[2]; /* MT_TRACED_WEIGHTS: nothing else is traced */
         bool is_of_stream;
     } needs[] = {
         {MT_QUANTITY_QUERIES, {MT_TRACED_QUERIES}, false},
@@ -76,13 +76,14 @@ void mt_inspection_require(const struct mt_inspection_options *options,
     decoding->n_top = options->n_top;
     decoding->return_logprobs = true;
     decoding->trace_search = options->search;
-    if (options->n_alternatives) /* hypotheses of different tokens are often one text */
+    if (options->n_alternatives) /* hypotheses of different tokens often have the same text */
         decoding->num_hypotheses = decoding->beam_size;
     decoding->switched_off = options->switched_off;
     decoding->n_switched_off = options->n_switched_off;
 }
 
-/* Target tokens to reckon with. Translations twice as long as their source are rare. */
+/* Returns the expected number of target tokens. Translations more than twice as long as their
+ * source are rare. */
 static size_t usual_steps(size_t n_source)
 {
     return 2 * n_source + 16;
@@ -101,19 +102,19 @@ uint64_t mt_inspection_estimate_cross(const struct mt_model *model, size_t n_sou
            usual_steps(n_source);
 }
 
-/* The log has room for every step from the beginning. */
+/* The log is allocated for every step at the beginning. */
 static uint64_t search_log_values(const struct mt_sentence *sentence)
 {
     return (uint64_t)mt_sentence_max_target(sentence) * mt_sentence_n_rows(sentence) * 2 *
            (sizeof(struct mt_search_candidate) / sizeof(float));
 }
 
-/* The shapes of trace.h, for a sentence of s and t tokens. */
+/* Counts numbers by the shapes in trace.h, for a sentence of s and t tokens. */
 static uint64_t traced_numbers(const struct mt_hparams *h, unsigned traces, size_t s, size_t t)
 {
     const uint64_t d = h->d_model, le = h->n_encoder_layers, ld = h->n_decoder_layers;
     const struct {
-        unsigned kinds; /* each of them takes */
+        unsigned kinds; /* the kinds that it is traced for */
         uint64_t n;
     } sizes[] = {
         {MT_TRACE_ENCODER, le * h->n_encoder_heads * s * s},
@@ -166,7 +167,7 @@ uint64_t mt_inspection_estimate_traced(const struct mt_model *model,
     return total;
 }
 
-/* What one sentence needs beside the struct itself. */
+/* What one sentence needs in addition to the struct itself. */
 struct borrowed {
     struct mt_token *tokens;
     const struct mt_top_token **top;
@@ -174,7 +175,7 @@ struct borrowed {
     struct mt_lens_opinion *opinions;
     struct mt_top_token *opinion_top;
     float *value_norms[3];        /* of encoder, decoder, cross */
-    struct mt_alternative *texts; /* what the search found, the best first */
+    struct mt_alternative *texts; /* translations that the search found, best first */
     size_t n_texts;
 };
 
@@ -266,7 +267,7 @@ static enum mt_status read_texts(const struct reader *reader, const struct mt_se
     return MT_OK;
 }
 
-/* In nats. With Z the sum of e^x: H = log Z - sum(x e^x) / Z. */
+/* Computes the entropy in nats. With Z the sum of e^x: H = log Z - sum(x e^x) / Z. */
 static float entropy_of(const float *logits, size_t n)
 {
     float most = -INFINITY;
@@ -327,7 +328,7 @@ static enum mt_status read_opinions(const struct reader *reader, const struct mt
     return status;
 }
 
-/* Reads the lengths of the values of one kind of attention, in all layers. */
+/* Reads the lengths of the values for one kind of attention, in all layers. */
 static enum mt_status read_value_norms(const struct reader *reader, const struct mt_trace *trace,
                                        enum mt_trace_kind kind, float **out, struct mt_error *err)
 {
@@ -343,7 +344,7 @@ static enum mt_status read_value_norms(const struct reader *reader, const struct
     return status;
 }
 
-/* What takes more than reading it. Only where all of it together is allowed. */
+/* Computes what cannot just be read. This is only done after the limits were checked. */
 static enum mt_status compute(struct reader *reader, const struct mt_translation_part *from,
                               const struct mt_hypothesis *best, struct borrowed *borrowed,
                               struct mt_error *err)
@@ -368,7 +369,7 @@ static const struct mt_search_candidate *search_of(const void *context, size_t s
     return mt_sentence_search(context, step, n);
 }
 
-/* Up to the last step that weighed anything. */
+/* Returns the number of steps up to the last one with continuations. */
 static size_t count_search_steps(const struct mt_sentence *sentence)
 {
     size_t n_steps = 0;

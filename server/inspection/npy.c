@@ -17,8 +17,8 @@ void mt_npy_append_numbers(struct mt_text *out, const void *numbers, size_t n)
     }
 }
 
-/* Magic, version, length of what follows in 2 bytes; then a Python dictionary, filled up with
- * blanks so that the numbers begin on a multiple of 64. */
+/* Writes magic, version, the length of the rest in 2 bytes, and a Python dictionary, padded with
+ * blanks so that the numbers begin at a multiple of 64. */
 void mt_npy_append_head(struct mt_text *out, const size_t *shape, size_t rank)
 {
     mt_text_append(out, "\x93NUMPY\x01\x00\x00\x00", 10);

@@ -10,9 +10,9 @@
 #define TITLE_HEIGHT 18
 #define LINE_HEIGHT 16
 #define LABEL_GAP 5
-/* DejaVu Sans at 12 pixels: most letters are narrower. */
+/* Assumed width of a letter: most letters of DejaVu Sans at 12 pixels are narrower. */
 #define PIXELS_PER_COLUMN 8
-/* Colours are told apart no better than this; equal neighbours are drawn as one. */
+/* Number of distinguishable colours; neighbours of equal colour are drawn as one. */
 #define N_LEVELS 64
 
 /* Colours -------------------------------------------------------------------------------------- */
@@ -85,13 +85,14 @@ static int widest_label(const char *const *labels, size_t n)
     return widest;
 }
 
-/* A side of a square whose diagonal is given: labels of columns rise by 45 degrees. */
+/* Returns the side of a square with this diagonal, because labels of columns rise by 45 degrees. */
 static int side_of_diagonal(int diagonal)
 {
     return diagonal * 5 / 7;
 }
 
-/* The pixels of a cell: enough for labels as long as the whole picture fits a screen. */
+/* Chooses the side of a cell in pixels: large enough for labels if then the whole picture fits a
+ * screen. */
 static int cell_for(const struct mt_panel *panel)
 {
     size_t n = mt_size_max(panel->n_rows, panel->n_columns);
@@ -100,7 +101,7 @@ static int cell_for(const struct mt_panel *panel)
     return n <= 32 ? 24 : n <= 64 ? 18 : n <= 128 ? 14 : n <= 256 ? 6 : 4;
 }
 
-/* Labels need rows as high as their letters. */
+/* Labels need rows at least as high as their letters. */
 static bool shows_labels(const struct mt_panel *panel)
 {
     return cell_for(panel) >= MT_PICTURE_FONT_PIXELS;
@@ -128,7 +129,7 @@ static struct extent measure(const struct mt_panel *panel)
     return extent;
 }
 
-/* Where panels go: lines from left to right, each as high as its highest panel. */
+/* Places panels in lines from left to right; each line is as high as its highest panel. */
 struct pen {
     size_t x, y, line_height, right;
 };
@@ -288,14 +289,14 @@ static void draw_row(const struct mt_panel *panel, const struct mt_placed_panel 
     }
 }
 
-/* The left edge of everything that belongs to a panel, labels included. */
+/* Returns the left edge of a panel including its labels. */
 static int left_of(const struct mt_panel *panel, const struct mt_placed_panel *place)
 {
     bool has_labels = shows_labels(panel) && panel->row_labels;
     return place->x - (has_labels ? widest_label(panel->row_labels, panel->n_rows) + LABEL_GAP : 0);
 }
 
-/* A thin frame shows where a matrix of zeros is. */
+/* A thin frame makes a matrix of zeros visible. */
 static void draw_frame(const struct mt_panel *panel, const struct mt_placed_panel *place,
                        struct mt_canvas *canvas)
 {

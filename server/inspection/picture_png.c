@@ -8,20 +8,20 @@
 
 #include <png.h>
 
-/* Rows that are drawn and compressed together. The whole picture is gone through for each strip,
- * which costs little beside the compression. */
+/* Rows that are drawn and compressed together. All items of the picture are visited for each strip,
+ * which takes little time compared to the compression. */
 #define STRIP_ROWS 64
-/* A label reaches no farther than this from its place. */
+/* Largest extent of a label from its position. */
 #define LABEL_REACH (MT_PICTURE_LABEL_COLUMNS * 20)
 
 struct png {
-    struct mt_canvas canvas; /* its strip */
+    struct mt_canvas canvas; /* has the strip */
     struct mt_picture *picture;
     struct mt_glyphs *glyphs; /* NULL: there is no text */
     png_struct *writer;
     png_info *info;
     unsigned char *pixels; /* [STRIP_ROWS, width, 3] */
-    struct mt_text *out;   /* of the current call */
+    struct mt_text *out;   /* the output of the current call */
     bool has_head, has_ended;
 };
 
@@ -89,7 +89,7 @@ static void draw_strip(struct png *png)
         ;
 }
 
-/* libpng calls these back and leaves a failure by longjmp. */
+/* libpng calls this, and reports failures by longjmp. */
 static void write_bytes(png_struct *writer, png_byte *bytes, size_t n)
 {
     const struct png *png = png_get_io_ptr(writer);
@@ -119,13 +119,14 @@ static void write_head(struct png *png)
     png_set_IHDR(png->writer, png->info, (png_uint_32)png->picture->width,
                  (png_uint_32)png->picture->height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    /* Most rows repeat the one above: that filter alone, and no search for a better one. */
+    /* Most rows are the same as the one above, so only that filter is used, without searching for
+     * the best one. */
     png_set_filter(png->writer, PNG_FILTER_TYPE_BASE, PNG_FILTER_UP);
     png_set_compression_level(png->writer, 6);
     png_write_info(png->writer, png->info);
 }
 
-/* Draws and compresses the strip below the last one. */
+/* Draws and compresses the next strip. */
 static void write_strip(struct png *png)
 {
     int height = png->picture->height;
@@ -143,7 +144,7 @@ static void write_strip(struct png *png)
     }
 }
 
-/* libpng keeps what it has compressed until a chunk is full, so a strip may give no bytes yet. */
+/* libpng buffers compressed data until a chunk is full, so a strip may produce no bytes yet. */
 static bool png_next(void *state, struct mt_text *out)
 {
     struct png *png = state;

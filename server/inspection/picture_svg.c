@@ -21,7 +21,7 @@ static void svg_fill(struct mt_canvas *canvas, int x, int y, int width, int heig
                     color.green, color.blue, x, y, width, height, width);
 }
 
-/* Characters that XML 1.0 does not know were replaced by mt_label_append; titles are ours. */
+/* mt_label_append has replaced characters that XML 1.0 does not allow, and titles are our own. */
 static void append_escaped(struct mt_text *out, const char *text)
 {
     mt_text_append_markup(out, text, strlen(text));

@@ -148,7 +148,7 @@ static struct mt_picture_source picture_of(struct positions *positions)
     };
 }
 
-/* Takes positions over. */
+/* Takes over positions. */
 static enum mt_status render(struct positions *positions, struct mt_stream **out,
                              struct mt_error *err)
 {

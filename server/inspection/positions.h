@@ -19,11 +19,11 @@ struct mt_positions_request {
     enum mt_inspection_format format; /* json, npy, svg or png */
 };
 
-/* "concatenated", "interleaved"; NULL and "" leave *out alone. */
+/* Reads "concatenated" or "interleaved"; NULL and "" leave *out unchanged. */
 MT_MUST_CHECK enum mt_status
 mt_position_layout_parse(const char *text, enum mt_position_layout *out, struct mt_error *err);
 
-/* MT_INVALID: another format. */
+/* MT_INVALID: the format is not one of those above. */
 MT_MUST_CHECK enum mt_status mt_positions_render(const struct mt_positions_request *request,
                                                  struct mt_stream **out, struct mt_error *err);
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The mean of a layer's heads, one row. */
+/* Computes one row of the mean of a layer's heads. */
 static void mean_row(const struct mt_attention *attention, enum mt_trace_kind kind, size_t layer,
                      size_t n_heads, size_t row, size_t n, double *out)
 {
@@ -14,7 +14,7 @@ static void mean_row(const struct mt_attention *attention, enum mt_trace_kind ki
     }
 }
 
-/* to += factor * row [n] times matrix [n, n_columns] */
+/* Adds factor * row [n] times matrix [n, n_columns] to `to`. */
 static void add_product(const double *row, size_t n, const double *matrix, size_t n_columns,
                         double factor, double *to)
 {
@@ -41,7 +41,7 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Two of [S, S], two of [T, S], a row. */
+/* Two matrices of [S, S], two of [T, S], and a row. */
 size_t mt_rollout_work_size(size_t n_steps, size_t n_source)
 {
     return 2 * n_source * n_source + 2 * n_steps * n_source + larger(n_steps, n_source);

@@ -25,7 +25,7 @@ struct reader {
     size_t n;
 };
 
-/* A whole number of at most three digits; moves *text behind it. */
+/* Reads a whole number of at most three digits, and moves *text behind it. */
 static bool read_number(const char **text, const char *end, size_t *out)
 {
     const char *begin = *text;
@@ -136,7 +136,7 @@ enum mt_status mt_switches_read(const struct mt_params *params, const char *fiel
     *n = 0;
     if (is_absent)
         return MT_OK;
-    /* There are no more names than heads and layers. */
+    /* There are at most as many names as heads and layers. */
     size_t n_names = model->n_encoder_layers * (model->n_encoder_heads + 1) +
                      2 * model->n_decoder_layers * (model->n_decoder_heads + 1);
     struct reader reader = {.field = field, .model = model};

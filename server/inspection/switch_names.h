@@ -1,5 +1,5 @@
 /*
- * Heads and layers by name, in requests, replies and addresses: "cross.1.6" is head 6 of layer 1,
+ * Names of heads and layers, for requests, replies and addresses: "cross.1.6" is head 6 of layer 1,
  * "encoder.0" all heads of a layer.
  *
  * Thread-safety: safe.
@@ -15,9 +15,9 @@ struct mt_params;
 void mt_switch_name(const struct mt_head *head, char out[MT_SWITCH_NAME_BYTES]);
 
 /*
- * Reads the field: an array of names, or "cross.1.6,encoder.0". Absent, empty: none, and *out NULL.
- * What comes twice counts once. *out is the caller's, to be freed. MT_INVALID: a name of another
- * shape, or what the model does not have; says what was expected.
+ * Reads the field: an array of names, or "cross.1.6,encoder.0". A missing or empty field has none,
+ * and *out is NULL. Duplicates count once. The caller frees *out. MT_INVALID: a malformed name, or
+ * one that the model does not have; the message tells what was expected.
  */
 MT_MUST_CHECK enum mt_status mt_switches_read(const struct mt_params *params, const char *field,
                                               const struct mt_inspection_model *model,

@@ -8,7 +8,7 @@
 #include <unicode/ubrk.h>
 #include <unicode/utext.h>
 
-/* Second-best source words count from this share of the best one's weight. */
+/* Further source words are linked from this fraction of the best one's weight on. */
 #define SHARE_OF_BEST 0.5
 
 /* A word of a sentence, and the tokens [first, end) that touch it. */
@@ -25,7 +25,7 @@ struct words {
 struct finder {
     UBreakIterator *iterator;
     struct words source, target;
-    double *weights; /* of one target word: [source.n] */
+    double *weights; /* weights of one target word: [source.n] */
     struct mt_word_links *out;
 };
 
@@ -38,7 +38,7 @@ static enum mt_status add_word(struct words *words, const struct mt_offsets *at,
     return MT_OK;
 }
 
-/* Tokens come in order, so each word's begin where the last one's did or later. */
+/* Tokens are in order, so each word's tokens begin at or behind those of the previous word. */
 static void find_tokens(struct words *words, const struct mt_inspected_token *tokens, size_t n)
 {
     size_t first = 0;
@@ -54,7 +54,7 @@ static void find_tokens(struct words *words, const struct mt_inspected_token *to
     }
 }
 
-/* What begins where `before` ends, in all units. */
+/* Returns the range from the end of `before` to `end`, in all units. */
 static struct mt_offsets measure(const char *text, const struct mt_offsets *before, size_t end)
 {
     size_t begin = before->end, length = end - begin;
@@ -68,7 +68,7 @@ static struct mt_offsets measure(const char *text, const struct mt_offsets *befo
     };
 }
 
-/* Each is measured from the one before, and once: a word may have as many links as there are. */
+/* Each word is measured only once, from the previous one, because it may have many links. */
 static enum mt_status cut_words(struct finder *finder, const char *text,
                                 const struct mt_offsets *sentence, struct words *words,
                                 struct mt_error *err)
@@ -93,7 +93,7 @@ static enum mt_status cut_words(struct finder *finder, const char *text,
     return status;
 }
 
-/* The mean over the target word's tokens of what lies on the source word's. */
+/* Returns the mean, over the target word's tokens, of the weight on the source word's tokens. */
 static double weight_of(const struct mt_inspected_sentence *sentence, const struct word *source,
                         const struct word *target)
 {

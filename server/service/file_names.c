@@ -8,7 +8,7 @@
 
 /* Most bytes of a file's name, without languages and extension. */
 #define MAX_STEM_BYTES 120
-/* RFC 1035's 253, a port and brackets. */
+/* A name of 253 bytes (RFC 1035), a port and brackets. */
 #define MAX_HOST_BYTES 262
 
 static const char *base_name(const char *file_name)
@@ -20,7 +20,8 @@ static const char *base_name(const char *file_name)
     return at;
 }
 
-/* The name without its extension, and without the language that it ends with (catalogues apart). */
+/* Returns the length of the name without its extension, and without a language at its end (except
+ * for catalogues). */
 static size_t stem_length(const char *name, const char *source, const char *extension)
 {
     const char *dot = strrchr(name, '.');
@@ -63,7 +64,7 @@ void mt_file_name_translated(const char *file_name, const char *source, const ch
     strncat(out, extension, 16);
 }
 
-/* RFC 6266: the name in ASCII for those who know no better, and as it is (RFC 8187). */
+/* Writes the name twice (RFC 6266): in ASCII for old clients, and unchanged (RFC 8187). */
 void mt_file_write_disposition(const char *file_name, struct mt_text *out)
 {
     static const char plain[] =
@@ -83,8 +84,8 @@ void mt_file_write_disposition(const char *file_name, struct mt_text *out)
     }
 }
 
-/* "name", "name:port", "[address]:port". It ends up in a link that somebody follows, so nothing
- * else gets through. */
+/* Accepts "name", "name:port", "[address]:port". Anything else is refused, because it becomes part
+ * of a link that people follow. */
 static bool is_host(const char *host)
 {
     static const char names[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";

@@ -23,13 +23,13 @@ struct mt_generation {
     struct mt_settings settings;
     struct mt_model_host *host;
     struct mt_catalog *catalog;
-    struct mt_keys *keys; /* NULL: none are asked for */
+    struct mt_keys *keys; /* NULL: no keys are needed */
     struct mt_tls *tls;   /* NULL: none */
     struct mt_service service;
     uint64_t number;
     struct mt_model_host_limits limits;
-    /* settings->model, in memory as long as the generation.
-     * NULL: there is only a models_directory. */
+    /* settings->model, in memory as long as the generation. NULL: there is only a
+     * models_directory. */
     const struct mt_loaded_model *pinned;
 };
 
@@ -60,7 +60,7 @@ static struct mt_engine_options engine_options(const struct mt_settings *setting
     };
 }
 
-/* The former generation's, as long as the engine's settings are the same. */
+/* Takes the former generation's host if the engine's settings are the same. */
 static enum mt_status open_host(struct mt_generation *g,
                                 const struct mt_generation_options *options, struct mt_error *err)
 {
@@ -83,8 +83,8 @@ static enum mt_status open_host(struct mt_generation *g,
     return mt_model_host_create(&host, &g->host, err);
 }
 
-/* A model for whose sentences memory_limit leaves no room stays out by itself: its config.json would
- * keep the daemon from starting. */
+/* A model for whose sentences memory_limit leaves no room is excluded. Otherwise its config.json
+ * could keep the daemon from starting. */
 static enum mt_status check_sentence(void *context, const struct mt_longest_sentence *longest,
                                      struct mt_error *err)
 {
@@ -116,7 +116,7 @@ static enum mt_status open_catalog(struct mt_generation *g,
     return mt_catalog_create(&catalog, &g->catalog, err);
 }
 
-/* settings->model, which may be in memory already. */
+/* Loads settings->model, which may be in memory already. */
 static enum mt_status load_pinned(struct mt_generation *g,
                                   const struct mt_generation_options *options, struct mt_error *err)
 {

@@ -32,19 +32,21 @@ struct mt_generations {
     pthread_t thread;
     bool is_started;
 
-    /* The thread's own. */
+    /* The next two belong to the thread. */
     struct mt_models_watch watch;
-    int64_t changed_ns; /* when something was last seen to change; 0: nothing since the last look */
+    int64_t changed_ns; /* when the last change was seen; 0: none since the last check */
 
-    pthread_mutex_t mutex;  /* guards what follows */
-    pthread_cond_t changed; /* any of it */
-    /* The current one is the first; the others wait for their last holder, the oldest last. */
+    pthread_mutex_t mutex;  /* guards the members below */
+    pthread_cond_t changed; /* any member below has changed */
+    /* The first is the current one. Others wait for their last holder to let go, the oldest
+     * last. */
     struct held alive[MT_GENERATIONS_AT_ONCE];
     size_t n_alive;
     bool wants_reload, is_reloading, is_stopping;
-    bool waits_for_memory; /* the reload needs another settings->model: all former ones go first */
+    /* the reload needs another settings->model, so that all former generations have to end first */
+    bool waits_for_memory;
     uint64_t last_number, n_reloads, n_failed;
-    struct mt_engine_stats ended; /* counters of generations that are gone */
+    struct mt_engine_stats ended; /* counters of generations that have ended */
 };
 
 enum mt_status mt_generations_create(const struct mt_generations_options *options,
@@ -90,7 +92,7 @@ static struct mt_engine *engine_of(const struct held *held)
     return mt_model_host_engine(mt_generation_host(held->generation));
 }
 
-/* Whether an earlier one of the list has the same engine. */
+/* Whether an earlier one in the list has the same engine. */
 static bool is_counted(const struct mt_generations *g, size_t i)
 {
     for (size_t k = 0; k < i; k++)
@@ -99,9 +101,9 @@ static bool is_counted(const struct mt_generations *g, size_t i)
     return false;
 }
 
-/* ---- the thread; the mutex is held but where it says otherwise ---- */
+/* ---- the thread; the caller holds the mutex unless a comment says otherwise ---- */
 
-/* The index of a former generation that nobody holds; 0: there is none. */
+/* Returns the index of a former generation that nobody holds; 0: there is none. */
 static size_t find_idle(const struct mt_generations *g)
 {
     for (size_t i = g->n_alive; i-- > 1;)
@@ -110,7 +112,7 @@ static size_t find_idle(const struct mt_generations *g)
     return 0;
 }
 
-/* Lets go of the mutex meanwhile. */
+/* Releases the mutex meanwhile. */
 static void destroy_former(struct mt_generations *g, size_t i)
 {
     struct mt_generation *generation = g->alive[i].generation;
@@ -133,8 +135,8 @@ static void destroy_former(struct mt_generations *g, size_t i)
     pthread_cond_broadcast(&g->changed);
 }
 
-/* From before the directory is read: a change meanwhile leads to another look.
- * Without the mutex. */
+/* Begins before the directory is read, so that a change meanwhile causes another check. Called
+ * without the mutex. */
 static void begin_watch(struct mt_generations *g, const struct mt_settings *settings)
 {
     struct mt_error err;
@@ -145,7 +147,7 @@ static void begin_watch(struct mt_generations *g, const struct mt_settings *sett
                err.message);
 }
 
-/* Without the mutex. */
+/* Called without the mutex. */
 static enum mt_status load(struct mt_generations *g, const struct mt_generation_options *options,
                            struct mt_generation **out, struct mt_error *err)
 {
@@ -166,7 +168,7 @@ static enum mt_status load(struct mt_generations *g, const struct mt_generation_
     }
     begin_watch(g, &fresh);
     status = mt_generation_create(options, &fresh, out, err);
-    if (status) { /* of which the cure may be there already */
+    if (status) { /* the fault may have been repaired in the meantime */
         bool has_changed = mt_models_watch_look(&g->watch);
         begin_watch(g, running);
         if (has_changed)
@@ -193,7 +195,7 @@ static void log_reload(const struct mt_generation *generation, uint64_t n_ms)
            service->pinned ? service->pinned->label : "", service->settings->precision);
 }
 
-/* The current generation is held by this thread, which alone replaces it. */
+/* This thread holds the current generation, which no other thread replaces. */
 static void reload(struct mt_generations *g)
 {
     struct mt_generation *fresh = NULL;
@@ -222,12 +224,14 @@ static void reload(struct mt_generations *g)
     pthread_mutex_lock(&g->mutex);
     if (!status) {
         replace(g, fresh);
-        pthread_mutex_unlock(&g->mutex); /* this thread alone replaces it */
+        pthread_mutex_unlock(&g->mutex); /* only this thread replaces it */
         log_reload(fresh, n_ms);
         pthread_mutex_lock(&g->mutex);
-        g->n_reloads++; /* who sees the count finds the line in the log */
+        /* counted after logging, so that whoever sees the count finds the line in the log */
+        g->n_reloads++;
     } else if (is_early) {
-        g->waits_for_memory = !g->wants_reload; /* or it was asked for once more meanwhile */
+        /* otherwise another reload was requested meanwhile */
+        g->waits_for_memory = !g->wants_reload;
         g->wants_reload = true;
     } else {
         g->n_failed++;
@@ -249,7 +253,7 @@ static const struct mt_settings *settings_of(const struct mt_generations *g)
     return mt_generation_service(g->alive[0].generation)->settings;
 }
 
-/* A change of the models has its effect once nothing more changes. */
+/* Requests a reload when models have changed, and nothing more has changed for a while. */
 static void look_at_directory(struct mt_generations *g)
 {
     int64_t now_ns = mt_now_ns();
@@ -265,7 +269,7 @@ static void look_at_directory(struct mt_generations *g)
     pthread_mutex_lock(&g->mutex);
 }
 
-/* Until the next look at weights and directory. */
+/* Returns the time until the next check of weights and directory. */
 static int64_t rest_ns(const struct mt_generations *g)
 {
     int64_t watch_ms = settings_of(g)->models_watch_ms;
@@ -273,7 +277,8 @@ static int64_t rest_ns(const struct mt_generations *g)
     return (is_soon ? watch_ms : MT_WEIGHTS_CHECK_MS) * NS_PER_MS;
 }
 
-/* Damage is remembered and logged there. The thread's own hold keeps the generation. */
+/* The model remembers and logs damage. The generation exists meanwhile, since this thread holds
+ * it. */
 static void check_weights(struct mt_generations *g)
 {
     struct mt_generation *generation = g->alive[0].generation;
@@ -291,7 +296,8 @@ static bool can_reload(const struct mt_generations *g)
 static void *run(void *argument)
 {
     struct mt_generations *g = argument;
-    prctl(PR_SET_NAME, "generations"); /* from inside: the sandbox forbids what others would do */
+    /* set by the thread itself, because the sandbox forbids setting other threads' names */
+    prctl(PR_SET_NAME, "generations");
     pthread_mutex_lock(&g->mutex);
     while (!g->is_stopping) {
         size_t idle = find_idle(g);
@@ -312,7 +318,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* ---- what other threads ask for ---- */
+/* ---- functions for other threads ---- */
 
 enum mt_status mt_generations_start(struct mt_generations *g, struct mt_settings *settings,
                                     struct mt_http *http, struct mt_error *err)

@@ -25,7 +25,7 @@ struct mt_keys {
     struct slot *slots;
 };
 
-/* Where a message says that something is wrong. */
+/* The position in the file, for messages. */
 struct place {
     const char *path;
     size_t line;
@@ -53,7 +53,7 @@ static void pad(const char *key, char out[MT_MAX_KEY_BYTES])
     memcpy(out, key, strnlen(key, MT_MAX_KEY_BYTES));
 }
 
-/* Without a branch on what the bytes are. */
+/* Compares without a branch that depends on the bytes. */
 static unsigned difference(const char *a, const char *b, size_t length)
 {
     unsigned bits = 0;
@@ -95,7 +95,7 @@ static enum mt_status refuse(const struct place *place, struct mt_error *err, co
     return mt_fail(err, MT_INVALID, "%s: line %zu: %s", place->path, place->line, what);
 }
 
-/* Ids are never shown, and nobody chooses a key but whoever keeps the file. */
+/* Ids need no secret, since they are never shown, and clients cannot choose keys. */
 static uint64_t id_of(const char *bytes)
 {
     uint64_t value = mt_hash(MT_HASH_BEGIN, bytes, MT_MAX_KEY_BYTES);
@@ -114,7 +114,7 @@ static enum mt_status check_key(const char *key, const struct place *place, stru
     return MT_OK;
 }
 
-/* Only digits, no sign. */
+/* Accepts only digits, without a sign. */
 static bool parse_count(const char *text, int64_t *out)
 {
     char *end;
@@ -137,8 +137,8 @@ static enum mt_status set_name(struct mt_key *key, const char *name, const struc
     return MT_OK;
 }
 
-/* word is "name=value". One that is no option of ours may be a piece of a key,
- * so it is not shown. */
+/* word is "name=value". An unknown option may be a part of a key, so that the message does not show
+ * it. */
 static enum mt_status set_option(struct mt_key *key, char *word, const struct place *place,
                                  struct mt_error *err)
 {
@@ -173,7 +173,7 @@ static enum mt_status add_slot(struct mt_keys *keys, const struct place *place,
                        MT_MAX_KEYS);
     if (keys->n == keys->capacity) {
         size_t capacity = keys->capacity > 0 ? 2 * keys->capacity : 16;
-        /* Not realloc, which would leave keys behind in freed memory. */
+        /* realloc is not used, because it would leave keys behind in freed memory. */
         struct slot *larger = calloc(capacity, sizeof larger[0]);
         if (!larger)
             return mt_fail_memory(err, capacity * sizeof larger[0], "keys");
@@ -189,7 +189,7 @@ static enum mt_status add_slot(struct mt_keys *keys, const struct place *place,
     return MT_OK;
 }
 
-/* '#' inside a word is no comment, so that a key is never cut silently. */
+/* '#' within a word is not a comment, so that a key is never cut without a message. */
 static void cut_comment(char *line)
 {
     for (char *at = line; (at = strchr(at, '#')); at++)

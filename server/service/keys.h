@@ -1,6 +1,6 @@
 /*
- * API keys, as a file lists them: one per line, with what its owner may do. Blank lines, and
- * whatever follows a '#' that begins a word, are comments.
+ * API keys from a file: one per line, with the options of its owner. Blank lines are ignored, and
+ * comments, which begin with a '#' at the beginning of a word.
  *
  *   # key                               options, in any order
  *   3f0c9a34-77aa-4f0e-a3c1-8f6f5b7f8a10
@@ -8,11 +8,11 @@
  *
  * A key is 8 to 128 printable ASCII characters without blanks and '#'. Options:
  *
- *   name                  up to 64 characters, for whoever keeps the file; never shown to clients
+ *   name                  up to 64 characters, for the file's author; never shown to clients
  *   requests_per_minute, requests_per_hour, requests_per_day, chars_per_day, max_text_chars,
- *   max_batch_texts       as the settings of these names, for this key alone; 0 in a rate: any
+ *   max_batch_texts       as the settings of these names, but only for this key; 0: no limit
  *
- * What a line does not say is as in the settings, but counted for the key and not for the address.
+ * Missing options have the settings' values, but are counted for the key instead of the address.
  *
  * Thread-safety: immutable.
  */
@@ -31,37 +31,37 @@ struct mt_keys;
 #define MT_MAX_KEYS_FILE_BYTES ((size_t)4 << 20)
 
 struct mt_key {
-    uint64_t id; /* the same for the same key, in whatever file; tells nothing about it */
+    uint64_t id; /* equal for the same key in any file, and reveals nothing about it */
     char name[MT_MAX_KEY_NAME_BYTES + 1];
-    struct mt_limits limits; /* -1: as the settings say */
+    struct mt_limits limits; /* -1: the value of the settings */
 };
 
 /* MT_NOT_FOUND and MT_IO where the file cannot be read, MT_LIMIT where it is too large, MT_INVALID
- * with the line for anything wrong in it. No message quotes a key. */
+ * with the line for any fault in it. No message contains a key. */
 MT_MUST_CHECK enum mt_status mt_keys_read(const char *path, struct mt_keys **out,
                                           struct mt_error *err);
-/* As mt_keys_read, from memory that the caller owns and that is changed; bytes[length] is NUL. path
- * is for messages. */
+/* Does the same for memory that the caller owns, and that is changed; bytes[length] is NUL. path is
+ * for messages. */
 MT_MUST_CHECK enum mt_status mt_keys_parse(char *bytes, size_t length, const char *path,
                                            struct mt_keys **out, struct mt_error *err);
-/* Takes NULL. The keys are wiped from memory. */
+/* NULL is allowed. The keys are erased from memory. */
 void mt_keys_destroy(struct mt_keys *keys);
 
 size_t mt_keys_count(const struct mt_keys *keys);
 
-/* Whether users other than the file's own could read it. */
+/* Whether users other than the file's owner could read it. */
 bool mt_keys_file_is_public(const struct mt_keys *keys);
 
-/* NULL where there is no such key. How long it takes says nothing about any key in the file, but
- * how many there are. */
+/* Returns NULL where there is no such key. The time this takes depends only on the number of
+ * keys. */
 const struct mt_key *mt_keys_find(const struct mt_keys *keys, const char *key);
 
-/* Who owns what clients leave with the server: "name:" or "key:" and the key's, so that keys of one name
- * own it together; "" where there is no key. */
+/* Writes the owner of what a client stores: "name:" or "key:" and the key's value for that, so that
+ * keys of the same name share it; "" without a key. */
 #define MT_KEY_OWNER_BYTES (MT_MAX_KEY_NAME_BYTES + 8)
 void mt_key_owner(const struct mt_key *key, char out[MT_KEY_OWNER_BYTES]);
 
-/* Whether a and b are the same, in a time that depends on the length of b alone. */
+/* Compares in a time that depends only on the length of b. */
 bool mt_secret_equals(const char *secret, const char *b);
 
 /* Reads settings->api_keys_file; NULL where it is empty. Errors of mt_keys_read, and MT_INVALID for

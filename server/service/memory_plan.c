@@ -18,19 +18,20 @@
 
 #include <stdlib.h>
 
-/* A body's buffer grows by doubling; later its place is taken by its texts, and by the reply. */
+/* A body's buffer grows by doubling; later the texts and the reply take its place. */
 #define COPIES_OF_A_BODY 3
-/* What parsing makes of a body meanwhile, for the requests that are being parsed at a time: 27 to
- * 40 times its bytes with cJSON, measured. */
+/* Memory for parsing a body, which a limited number of requests do at a time: 27 to 40 times its
+ * bytes with cJSON, measured. */
 #define PARSED_FACTOR 40
-/* A file that is translated is in memory so many times: as it came, as the document, its texts, the
- * words in them, their translations, and the file that is written. The tree of a page of HTML is
+/* How often a file is in memory while it is translated: as received, as the document, its texts,
+ * the words in them, their translations, and the written file. The tree of a page of HTML is
  * counted separately. */
 #define COPIES_OF_A_DOCUMENT 6
-/* Code, tables, ICU's rules, stacks and heaps: 30 MiB, measured, and as much again. */
+/* Code, tables, ICU's rules, stacks and heaps: twice the 30 MiB that were measured. */
 #define PROGRAM_BYTES (UINT64_C(64) << 20)
 
-/* 24 bytes a beam and position, as a real one is measured, and what blocks are rounded up to. */
+/* 24 bytes for each beam and position, as measured for a real sentence, and the rounding of
+ * blocks. */
 #define SENTENCE_BYTES 16384
 #define POSITION_BYTES 16
 #define BEAM_POSITION_BYTES 24
@@ -52,7 +53,7 @@ static const char *const names[MT_N_MEMORY_PARTS] = {
     [MT_MEMORY_PROGRAM] = "program",
 };
 
-/* Saturates: what does not fit in 64 bits fits in no machine. */
+/* Saturates, because no machine has memory beyond 64 bits. */
 static uint64_t times(uint64_t a, uint64_t b)
 {
     uint64_t product;
@@ -64,8 +65,8 @@ static uint64_t plus(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* What a request may ask for, outright or by its alternatives, and what it gets where it does not:
- * the settings' or the model's, which no limit of requests makes narrower. */
+/* Returns the widest beam that a request may ask for, directly or by its alternatives, or that it
+ * gets by default: the settings' or the model's, to which limits of requests do not apply. */
 static size_t widest_beam(const struct mt_settings *settings, size_t model_beams)
 {
     size_t asked =
@@ -74,7 +75,7 @@ static size_t widest_beam(const struct mt_settings *settings, size_t model_beams
     return mt_size_min(mt_size_max(asked, unasked), MT_MAX_BEAMS);
 }
 
-/* The sentence that takes most memory, made and measured. */
+/* Makes the sentence that needs most memory, and measures it. */
 static enum mt_status measure_sentence(const struct mt_settings *settings,
                                        const struct mt_model *model, uint64_t *out,
                                        struct mt_error *err)
@@ -100,7 +101,7 @@ static enum mt_status measure_sentence(const struct mt_settings *settings,
     return status;
 }
 
-/* Counts glossaries that are ready, and what a database takes here. */
+/* Counts prepared glossaries, and the memory of a database. */
 static uint64_t data(const struct mt_settings *settings)
 {
     if (!mt_settings_keep_data(settings))
@@ -131,7 +132,7 @@ static uint64_t documents(const struct mt_settings *settings)
                                        : 0;
 }
 
-/* What models_directory's models may take. */
+/* Returns the memory for models of models_directory. */
 static uint64_t share_of_models(const struct mt_settings *settings, uint64_t others)
 {
     uint64_t limit = (uint64_t)settings->memory_limit;
@@ -141,7 +142,7 @@ static uint64_t share_of_models(const struct mt_settings *settings, uint64_t oth
         return (uint64_t)settings->models_memory;
     if (limit == 0)
         return 0;
-    return limit > others ? limit - others : 1; /* 0 would be no limit */
+    return limit > others ? limit - others : 1; /* 0 would mean no limit */
 }
 
 enum mt_status mt_memory_plan_make(const struct mt_settings *settings,

@@ -17,12 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* All codes that we send; another one is counted as the last. */
+/* All codes that are sent; another one is counted with the last. */
 static const unsigned codes[] = {200, 204, 304, 400, 401, 403, 404, 405, 411, 413, 414,
                                  415, 417, 429, 431, 456, 499, 500, 503, 504, 505, 0};
 #define N_CODES (sizeof codes / sizeof codes[0])
 
-/* Seconds: a health check takes a fraction of a millisecond, a long text many seconds. */
+/* In seconds: a health check takes less than a millisecond, a long text many seconds. */
 static const double bounds[] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
                                 0.5,   1,      2.5,   5,    10,    30,   60};
 #define N_BOUNDS (sizeof bounds / sizeof bounds[0])
@@ -57,7 +57,7 @@ struct mt_metrics {
     _Atomic uint64_t in_flight;
     _Atomic uint64_t rejected[MT_N_REJECTIONS];
     _Atomic uint64_t warnings[MT_N_WARNINGS];
-    struct route_counters routes[]; /* the last one: no route */
+    struct route_counters routes[]; /* the last one is for no route */
 };
 
 static void add(_Atomic uint64_t *counter, uint64_t n)
@@ -127,7 +127,8 @@ static void head(struct mt_text *out, const char *name, const char *type, const 
                     type);
 }
 
-/* Microseconds are fine enough. printf's decimal point is the locale's; this is not. */
+/* Writes microseconds, which are precise enough. printf is not used, because its decimal point
+ * depends on the locale. */
 static void append_number(struct mt_text *out, double value)
 {
     unsigned long long micro = (unsigned long long)(value * 1e6 + 0.5);
@@ -147,7 +148,7 @@ static void whole(struct mt_text *out, const char *name, const char *type, const
     mt_text_appendf(out, "attentiond_%s %llu\n", name, (unsigned long long)value);
 }
 
-/* A summary without quantiles: sum and count, whose quotient is the mean. */
+/* Writes a summary without quantiles: sum and count, whose quotient is the mean. */
 static void summary(struct mt_text *out, const char *name, const char *help, double sum,
                     uint64_t count)
 {
@@ -297,7 +298,7 @@ static void render_host(const struct mt_model_host_counts *counts, struct mt_tex
     whole(out, "model_failures_total", "counter", "Loads that failed.", counts->n_failures);
 }
 
-/* One line for each model. */
+/* A metric with one line for each model. */
 struct model_metric {
     const char *name, *type, *help;
     uint64_t (*value)(const struct mt_served_model_status *status);
@@ -323,7 +324,8 @@ static uint64_t n_requests(const struct mt_served_model_status *status)
     return status->n_holds;
 }
 
-/* By metric, as the format wants it, so that each model is asked again and again: cheap. */
+/* Writes metric by metric, as the format demands, so that each model is asked several times, which
+ * is cheap. */
 static void render_models(const struct mt_metrics_sources *sources, struct mt_text *out)
 {
     static const struct model_metric metrics[] = {
@@ -384,7 +386,7 @@ static size_t open_descriptors(void)
     return n - 3; /* ".", ".." and the directory itself */
 }
 
-/* These names are Prometheus' own: no prefix. */
+/* These names have no prefix, because Prometheus defines them. */
 static void render_process(const struct mt_metrics *metrics, struct mt_text *out)
 {
     struct rusage usage;

@@ -1,7 +1,7 @@
 /*
  * Counters of the daemon in Prometheus' text format. Labels are routes, codes and reasons from
- * fixed tables, and the models that there are: never addresses, keys or text, and never more series
- * than these have rows.
+ * fixed tables, and the models: never addresses, keys or text. So there are never more series than
+ * these tables have rows.
  *
  * Thread-safety: safe; counting takes no lock.
  */
@@ -23,25 +23,25 @@ struct mt_metrics;
 struct mt_model_host_counts;
 struct mt_result_cache_counts;
 
-/* What a request is counted under that no route answers. */
+/* The route of a request that no route answers. */
 #define MT_NO_ROUTE SIZE_MAX
 
 /* Why a request was not served. */
 enum mt_rejection {
     MT_REJECTED_QUEUE_FULL,
-    MT_REJECTED_CONNECTIONS, /* too many */
+    MT_REJECTED_CONNECTIONS, /* too many connections */
     MT_REJECTED_TIMEOUT,
     MT_REJECTED_CLIENT_GONE,
     MT_REJECTED_DRAINING,
     MT_REJECTED_TOO_LARGE,
-    MT_REJECTED_MALFORMED, /* by the gate */
-    MT_REJECTED_DAMAGED,   /* the model's files were changed under it */
-    MT_REJECTED_KEY,       /* a wrong key, or none where one is needed */
+    MT_REJECTED_MALFORMED, /* by the check of its head (http_gate) */
+    MT_REJECTED_DAMAGED,   /* the model's files were changed while it was in memory */
+    MT_REJECTED_KEY,       /* a wrong key, or no key where one is required */
     MT_REJECTED_RATE,      /* more requests or characters than the client may send */
-    MT_REJECTED_BANNED,    /* too often so */
-    MT_REJECTED_SHARE,     /* the client has its share of the connections or of the queue */
+    MT_REJECTED_BANNED,    /* banned for exceeding rates too often */
+    MT_REJECTED_SHARE,     /* the client already has its share of the connections or of the queue */
     MT_REJECTED_MODEL,     /* the model could not be loaded */
-    MT_REJECTED_DOCUMENTS, /* as many large files as may be at a time */
+    MT_REJECTED_DOCUMENTS, /* the most large files at a time are already being handled */
     MT_N_REJECTIONS
 };
 
@@ -56,10 +56,10 @@ void mt_metrics_request_end(struct mt_metrics *metrics, size_t route, unsigned c
                             double seconds);
 void mt_metrics_reject(struct mt_metrics *metrics, enum mt_rejection reason);
 
-/* A sentence that the guard flagged; kind: an enum mt_warning (guard.h). */
+/* Counts a sentence that the guard flagged; kind: an enum mt_warning (guard.h). */
 void mt_metrics_warn(struct mt_metrics *metrics, unsigned kind);
 
-/* What the rest of the process knows at the time of the scrape. */
+/* Values from the rest of the process at the time of the scrape. */
 struct mt_metrics_sources {
     const char *version;
     const char *precision; /* "fp32" */
@@ -70,7 +70,7 @@ struct mt_metrics_sources {
     const struct mt_file_store_counts *files;
     size_t n_document_jobs;
     const struct mt_result_cache_counts *results;
-    const struct mt_catalog *catalog; /* its ids are fit for labels */
+    const struct mt_catalog *catalog; /* its ids are suitable as labels */
     const struct mt_model_host_counts *models;
 };
 void mt_metrics_render(struct mt_metrics *metrics, const struct mt_metrics_sources *sources,

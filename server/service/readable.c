@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A models directory, a model in it, the folders of a package. */
+/* The deepest level: a models directory, a model in it, the folders of a package. */
 #define MAX_DEPTH 3
 
 void mt_readable_finish(struct mt_readable *readable)
@@ -47,7 +47,7 @@ static void drop_below(struct mt_readable *list, const char *directory)
         }
 }
 
-/* Takes path over, which is one that realpath gave. */
+/* Takes over path, which comes from realpath. */
 static enum mt_status add_real(struct mt_readable *list, char *path, struct mt_error *err)
 {
     if (is_known(list, path) || list->n == MT_MAX_READABLE) {
@@ -69,8 +69,8 @@ static enum mt_status add(struct mt_readable *list, const char *path, struct mt_
     return real ? add_real(list, real, err) : MT_OK;
 }
 
-/* path is cut to its directory. What is right below / is most often a mount, which nobody renames;
- * and beside it is everything. */
+/* Shortens path to its directory. A path directly below / is usually a mount, which nobody renames,
+ * and the directory would be everything. */
 static enum mt_status add_beside(struct mt_readable *list, char *path, struct mt_error *err)
 {
     char *slash = strrchr(path, '/');
@@ -84,7 +84,7 @@ static enum mt_status add_beside(struct mt_readable *list, char *path, struct mt
     return status;
 }
 
-/* What may be replaced, by a rename or by another link. */
+/* Adds a path that may be replaced, by a rename or by another link. */
 static enum mt_status add_named(struct mt_readable *list, const char *path, struct mt_error *err)
 {
     if (!path || path[0] == '\0')
@@ -105,7 +105,7 @@ static enum mt_status add_named(struct mt_readable *list, const char *path, stru
     return status;
 }
 
-/* What links in it lead to. */
+/* Adds the targets of links in a directory. */
 static enum mt_status add_linked(struct mt_readable *list, const char *path, size_t depth,
                                  struct mt_error *err)
 {
@@ -142,7 +142,7 @@ static enum mt_status add_models(struct mt_readable *list, const struct mt_setti
     for (size_t i = 0; i < places.n && !status; i++) {
         const struct mt_place *place = &places.list[i];
         status = add(list, place->path, err);
-        if (!status && place->kind != MT_PLACE_HUB) /* whose links lead into it */
+        if (!status && place->kind != MT_PLACE_HUB) /* links in the hub lead into the hub itself */
             status = add_linked(list, place->path, MAX_DEPTH, err);
     }
     mt_places_finish(&places);

@@ -27,7 +27,7 @@
 
 /* ---- files ---- */
 
-/* Newer than the header of Debian 12: linux/landlock.h of Linux 6.7. */
+/* These are newer than the header of Debian 12: linux/landlock.h of Linux 6.7. */
 #define ACCESS_TRUNCATE (UINT64_C(1) << 14)
 #define NET_BIND_TCP (UINT64_C(1) << 0)
 #define NET_CONNECT_TCP (UINT64_C(1) << 1)
@@ -38,8 +38,7 @@ struct port_rule {
     uint64_t access, port;
 };
 
-/* struct landlock_ruleset_attr as it is since ABI 4;
- * older kernels take it without the last field. */
+/* struct landlock_ruleset_attr since ABI 4; older kernels take it without the last member. */
 struct ruleset {
     uint64_t files, network;
 };
@@ -49,7 +48,7 @@ struct ruleset {
      LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | \
      LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |   \
      LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
-/* What keeping a packed model takes: a temporary file, renamed. */
+/* Rights for storing a packed model: a temporary file, which is renamed. */
 #define CACHING \
     (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG)
 
@@ -60,18 +59,18 @@ static int create_ruleset(const struct ruleset *ruleset, size_t n_bytes, unsigne
     return (int)syscall(SYS_landlock_create_ruleset, ruleset, n_bytes, flags);
 }
 
-/* What is in a directory, or a file. */
+/* Allows access to everything in a directory, or to a file. */
 static bool allow(int ruleset, const char *path, uint64_t access)
 {
     struct stat st;
     int fd = open(path, O_PATH | O_CLOEXEC);
     if (fd < 0)
-        return true; /* it is out of reach anyway */
+        return true; /* it cannot be accessed anyway */
     if (fstat(fd, &st) == 0 && !S_ISDIR(st.st_mode))
         access &= LANDLOCK_ACCESS_FS_READ_FILE;
     const struct landlock_path_beneath_attr rule = {.allowed_access = access, .parent_fd = fd};
     bool is_added =
-        access == 0 || /* which no rule may say */
+        access == 0 || /* a rule must not have this value */
         syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
     int reason = errno;
     close(fd);
@@ -92,7 +91,7 @@ static bool without_landlock(const struct mt_sandbox_files *files)
     return false;
 }
 
-/* reading: 0 where everything can be read. */
+/* reading is 0 where everything can be read. */
 static bool enter(int ruleset, const struct mt_sandbox_files *files, uint64_t writing,
                   uint64_t reading, bool has_ports)
 {
@@ -148,7 +147,7 @@ void mt_sandbox_drop_privileges(void)
 /* ---- system calls ---- */
 
 /* System calls of the daemon and its libraries, under the names that glibc gives them on the
- * various architectures. A name that libseccomp does not know does not exist here. */
+ * various architectures. If libseccomp does not know a name, then the call does not exist here. */
 // clang-format off
 static const char *const allowed[] = {
     /* connections and descriptors */
@@ -172,13 +171,14 @@ static const char *const allowed[] = {
     "rt_sigtimedwait", "sched_getaffinity", "sched_getparam", "sched_getscheduler",
     "sched_setaffinity", "sched_yield", "set_robust_list", "set_tid_address", "sigaltstack", "time",
     "times",
-    /* about ourselves */
+    /* facts about this process */
     "arch_prctl", "getegid", "geteuid", "getgid", "getpid", "getppid", "getrlimit", "getuid",
     "prctl", "seccomp", "setitimer", "setrlimit", "sysinfo", "uname", "wait4",
 };
 // clang-format on
 
-/* Refused by name, so that whoever tries hears "not permitted", not "there is no such thing". */
+/* Calls that are refused by name, so that an intruder gets "not permitted" instead of "no such
+ * call". */
 // clang-format off
 static const char *const refused[] = {
     "acct", "add_key", "adjtimex", "bind", "bpf", "capset", "chmod", "chown", "chroot",
@@ -196,19 +196,19 @@ static const char *const refused[] = {
 };
 // clang-format on
 
-/* Allowed or refused, as the process may connect or not. */
+/* Calls that are allowed or refused, depending on whether the process may connect. */
 static const char *const connecting[] = {"connect", "sendmmsg", "socket", "socketpair"};
 
-/* What fork() asks of clone: glibc's, on every architecture that we know. */
+/* The flags of clone in glibc's fork(), on every architecture that we know. */
 #define FORK (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
 
-/* clone must make a thread, or a process that stays in here with us (base/confined.h); memory must
- * not be executable; tgkill reaches ourselves, for abort; sched_setscheduler is for the calling
- * thread; ioctl is isatty and what sockets are asked; fchmod is what a file in the cache gets;
- * prlimit64 is about ourselves, as a limit kills others no less than a signal, and fcntl makes
- * nobody else the owner of a descriptor, who would get signals. Where an argument is narrower than
- * its register, the kernel cuts it off after the filter has seen all of it: what is allowed is
- * named, and no range is open at its upper end. */
+/* The conditions on arguments: clone must make a thread, or a process that stays in the sandbox
+ * (base/confined.h); memory must not be executable; tgkill is for this process only, for abort;
+ * sched_setscheduler is for the calling thread; ioctl is for isatty and for sockets; fchmod is for
+ * a file in the cache; prlimit64 is for this process, since a limit can kill others as a signal
+ * does; and fcntl must not make another process the owner of a descriptor, which would send it
+ * signals. If an argument is narrower than its register, the kernel truncates it after the filter
+ * has seen all of it. So values are listed, and no range is open at its upper end. */
 static int add_conditions(scmp_filter_ctx filter)
 {
     const uint32_t yes = SCMP_ACT_ALLOW, no = SCMP_ACT_ERRNO(EPERM);
@@ -251,14 +251,14 @@ static int add_conditions(scmp_filter_ctx filter)
     return code;
 }
 
-/* Files and directories may be made, but none that lends root's rights to whoever runs it once we
- * are gone. Where nothing is made, the mode that glibc gives is 0. */
+/* Files and directories may be created, but with no mode that gives root's rights to whoever runs
+ * them after the daemon has ended. If nothing is created, glibc passes the mode 0. */
 static int add_modes(scmp_filter_ctx filter)
 {
     static const scmp_datum_t special[] = {S_ISUID, S_ISGID, S_ISVTX};
     const struct {
         int call;
-        unsigned mode; /* which argument it is */
+        unsigned mode; /* index of the argument */
     } makers[] = {
         {SCMP_SYS(open), 2},
         {SCMP_SYS(openat), 3},
@@ -289,8 +289,8 @@ static int add_calls(scmp_filter_ctx filter, uint32_t action, const char *const 
     return code;
 }
 
-/* What is not mentioned answers ENOSYS, which is what glibc understands: it then does without
- * (clone3, whose flags no filter can see, falls back to clone). */
+/* Calls that are not listed return ENOSYS, which glibc understands: it then uses others (instead of
+ * clone3, whose flags no filter can see, it calls clone). */
 static int fill(scmp_filter_ctx filter, bool may_connect)
 {
     int code = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
@@ -311,7 +311,7 @@ static int fill(scmp_filter_ctx filter, bool may_connect)
     return code;
 }
 
-/* Its core and its tools are preloaded into the program. */
+/* valgrind preloads its core and its tools into the program. */
 static bool is_under_valgrind(void)
 {
     const char *preloaded = getenv("LD_PRELOAD");
@@ -330,7 +330,7 @@ bool mt_sandbox_restrict_calls(bool may_connect)
         return without_seccomp(strerror(errno));
     if (MT_IS_SANITIZED || is_under_valgrind())
         return without_seccomp("a tool watches the program, and needs the calls");
-    /* With a filter that it cannot read, a kernel that has seccomp finds a bad address. */
+    /* A kernel with seccomp reports a bad address for a filter that it cannot read. */
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) != 0 && errno != EFAULT)
         return without_seccomp(strerror(errno));
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));

@@ -1,19 +1,19 @@
 /*
- * What a daemon gives up once it has started, so that whoever finds a hole in it finds little
- * behind it.
+ * The rights that a daemon gives up after its start, so that an intruder who exploits a fault gains
+ * little.
  *
- *   Landlock   the file system cannot be written, but for three directories; no program can be run;
- *              no TCP port be bound and no TCP connection be made. For root: nothing can be read but
- *              what is named
+ *   Landlock   the file system cannot be written, except three directories; no program can be run;
+ *              no TCP port can be bound and no TCP connection be made. For root: only listed paths
+ *              can be read
  *   seccomp    system calls that the daemon does not need do not exist (ENOSYS); those that an
  *              intruder would want are refused (EPERM): running programs, new processes, tracing,
  *              sockets, other users, executable memory
  *
- * Users other than root can read what their rights allow: a reload opens whatever directory the
- * settings then name. Root's privileges go, too, those over files among them.
+ * Users other than root can read what their rights allow: a reload opens any directory that the
+ * settings name then. Root's privileges are dropped, too, including those over files.
  *
- * What a kernel or a container does not offer is noted in the log, and done without: a daemon that
- * does not start protects nobody.
+ * If a kernel or a container does not support something, then this is logged, and the daemon runs
+ * without it: a daemon that does not start protects nobody.
  *
  * Thread-safety: one thread at a time.
  */
@@ -24,31 +24,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The calling thread, and those that it starts from now on, may no longer do what only root may.
- * Modes of files then hold for it as for anybody. */
+/* Removes root's privileges from the calling thread, and those that it starts from now on. The
+ * modes of files then apply to it as to any user. */
 void mt_sandbox_drop_privileges(void);
 
 struct mt_sandbox_files {
-    /* Directories of caches, of translated files and of data; NULL or empty: none. They are made where they
-     * are missing, if that is possible. */
+    /* Directories of caches, of translated files and of data; NULL or empty: none. Missing ones are
+     * created if possible. */
     const char *writable[3];
-    /* All that can be read beside them: directories with what is in them, now and later, and files.
+    /* Everything else that can be read: directories with all present and future content, and files.
      * NULL: everything. */
     char *const *readable;
     size_t n_readable;
-    /* The ports of TCP to which connections can be made, whatever the address. */
+    /* The TCP ports to which connections can be made, at any address. */
     const uint16_t *ports;
     size_t n_ports;
 };
 
-/* Landlock, for the calling thread and those that it starts from now on. False: it is not in
- * force. */
+/* Applies Landlock to the calling thread and those that it starts from now on. Returns false where
+ * it is not in force. */
 bool mt_sandbox_restrict_files(const struct mt_sandbox_files *files);
 
-/* may_connect: sockets can be made and connected, and processes forked, for what is no daemon.
- * no_new_privs, for the calling thread and those that it starts, and seccomp, for all threads of
- * the process. Builds with a sanitizer, and valgrind, need the calls themselves and do without
- * seccomp. False: seccomp is not in force. */
+/* Applies no_new_privs to the calling thread and those that it starts, and seccomp to all threads
+ * of the process. may_connect, for programs other than the daemon: sockets can be made and
+ * connected, and processes forked. Builds with a sanitizer, and valgrind, need the forbidden calls
+ * and run without seccomp. Returns false where seccomp is not in force. */
 bool mt_sandbox_restrict_calls(bool may_connect);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What all requests work with, and the command line where it does the same work.
+ * What all requests work with, and also the command line for the same work.
  */
 #ifndef MT_SERVER_SERVICE_SERVICE_H
 #define MT_SERVER_SERVICE_SERVICE_H
@@ -22,27 +22,31 @@ struct mt_settings;
 struct mt_splitter;
 struct mt_tls;
 
-/* What all handlers work with. Immutable while any request holds it; borrowed everywhere. A request
- * has the same one from its first line to its end, whatever is reloaded meanwhile. */
+/* The objects that all handlers use. Immutable while any request holds it; borrowed everywhere. A
+ * request keeps the same one from its first line to its end, regardless of reloads. */
 struct mt_service {
-    struct mt_generation *generation; /* whose service this is */
+    struct mt_generation *generation; /* the generation that this belongs to */
     struct mt_generations *generations;
     const struct mt_settings *settings;
     const struct mt_catalog *catalog; /* the models */
-    /* settings->model, in memory as long as the generation. NULL: there is only a directory. */
+    /* settings->model, in memory as long as the generation. NULL: there is only a
+     * models_directory. */
     const struct mt_loaded_model *pinned;
     struct mt_engine *engine;
-    struct mt_result_cache *results; /* of sentences that were decoded before; NULL: none kept */
+    /* translations of sentences that were decoded before; NULL: none are stored */
+    struct mt_result_cache *results;
     struct mt_metrics *metrics;
     struct mt_http *http;
-    struct mt_budget *attention_budget; /* numbers in traces of all requests together */
-    struct mt_file_store *files;        /* translated ones, until they are fetched */
-    struct mt_document_jobs *documents; /* that are translated while nobody waits */
-    struct mt_glossaries *glossaries;   /* that clients left here. NULL: none are taken */
-    struct mt_memories *memories;       /* of translations; NULL likewise */
-    struct mt_splitter *splitter;       /* for mt_translation_create, in begin alone */
+    /* limit for the numbers in traces of all requests together */
+    struct mt_budget *attention_budget;
+    struct mt_file_store *files;        /* translated files until they are downloaded */
+    struct mt_document_jobs *documents; /* documents that are translated while no client waits */
+    struct mt_glossaries *glossaries;   /* glossaries of clients; NULL: they are not supported */
+    /* translation memories of clients; NULL: they are not supported */
+    struct mt_memories *memories;
+    struct mt_splitter *splitter; /* for mt_translation_create, which only begin may call */
     struct mt_number_words *number_words;
-    struct mt_meters *meters;   /* how much clients have asked for */
+    struct mt_meters *meters;   /* how much clients have requested */
     const struct mt_keys *keys; /* NULL: there is no api_keys_file */
     const struct mt_tls *tls;   /* NULL: no TLS */
 };
