@@ -37,7 +37,7 @@ static void trace_rows(const struct mt_attention_place *place, const struct mt_a
         }
 }
 
-/* All heads of a position lie side by side, there and here. */
+/* All heads of a position are contiguous, in the trace as well as here. */
 static void trace_position(struct mt_trace *trace, const struct mt_attention_place *place,
                            enum mt_trace_quantity quantity, size_t position, const void *numbers)
 {

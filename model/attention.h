@@ -9,7 +9,7 @@
 #include "model/layers.h"
 #include "model/trace.h"
 
-/* What rows attend to together, and where their weights are recorded. */
+/* Rows that attend to the same keys, and where their weights are recorded. */
 struct mt_attention_rows {
     size_t n_rows;  /* 1 to MT_ATTEND_QUERIES */
     const float *q; /* [n_rows][H, K] */
@@ -19,12 +19,12 @@ struct mt_attention_rows {
     size_t n, stride;
     const uint16_t *slots; /* or NULL */
     size_t slot_stride;
-    const uint8_t *switches; /* [H], 1 of a head that is off; NULL: none is */
+    const uint8_t *switches; /* [H], 1 for a head that is off; NULL: none is off */
     struct mt_trace *trace;  /* or NULL */
-    size_t trace_row;        /* of the first */
+    size_t trace_row;        /* the row of the trace for the first of them */
 };
 
-/* Where attention happens: which heads, which matrices of a trace. */
+/* The attention of which layer this is, and its heads. */
 struct mt_attention_place {
     enum mt_trace_kind kind;
     size_t layer, n_heads, d_k;
@@ -35,8 +35,8 @@ struct mt_attention_place {
 void mt_attend_rows(const struct mt_kernels *kernels, const struct mt_attention_place *place,
                     const struct mt_attention_rows *rows, float *scores);
 
-/* Records the keys and values of one position, as attention reads them: elements as place says.
- * Nothing happens where they were not asked for. */
+/* Records the keys and values of one position, as attention reads them: their elements are as place
+ * says. It does nothing if they were not asked for. */
 void mt_trace_keys_and_values(struct mt_trace *trace, const struct mt_attention_place *place,
                               size_t position, const void *keys, const void *values);
 

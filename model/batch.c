@@ -16,9 +16,9 @@
 #include <string.h>
 
 #define DEFAULT_ROWS 64
-/* Sentences in flight stand still for an encoder pass: this bounds how long. */
+/* Sentences in flight have to wait for an encoder pass; this limits its duration. */
 #define DEFAULT_ENCODE_TOKENS 512
-/* So many candidates a sentence is taken to have where the model has a shortlist. */
+/* Assumed number of candidates of a sentence if the model has a shortlist. */
 #define USUAL_CANDIDATES 1024
 
 struct sentence_list {
@@ -29,11 +29,12 @@ struct mt_batch {
     const struct mt_model *model;
     struct mt_batch_options options;
     struct mt_arena *arena;
-    struct mt_scratch *scratch; /* the workspace's */
+    struct mt_scratch *scratch; /* for the workspace */
     struct mt_workspace workspace;
     struct mt_kvcache self, cross;
-    struct mt_scratch *columns; /* of the output layer: [max_rows] of columns_bytes, by cross_slot;
-                                   NULL: the model has no shortlist */
+    /* columns of the output layer: [max_rows] of columns_bytes, by cross_slot; NULL: the model has
+     * no shortlist */
+    struct mt_scratch *columns;
     size_t columns_bytes, n_columns_written;
 
     struct sentence_list waiting, running, ended;
@@ -42,16 +43,16 @@ struct mt_batch {
     size_t n_waiting_tokens; /* of the next encoder pass */
     size_t n_short_tokens;   /* of these, those of short sentences */
 
-    /* The pass being made. */
+    /* The current pass. */
     struct mt_encoder_input *inputs; /* [max_rows] */
     size_t n_inputs;
     struct mt_decoder_row *rows;       /* [max_rows] */
     struct mt_row_output *row_outputs; /* [max_rows]: outputs of rows that read given tokens */
     struct mt_scored_token *row_tops;  /* [max_rows, MT_MAX_TOP] */
     size_t n_rows;
-    bool is_for_short; /* it takes no others */
+    bool is_for_short; /* it includes only short sentences */
 
-    /* How it is shared: each sentence's rows, and where the members' parts begin. */
+    /* How the pass is divided: each sentence's rows, and where the members' parts begin. */
     size_t *sentence_rows; /* [max_rows] */
     bool is_apart;
     size_t rows_apart;
@@ -77,7 +78,7 @@ static struct mt_batch_options with_defaults(const struct mt_model *model,
     return o;
 }
 
-/* The scratch that is there, or a larger one in its place. */
+/* Uses *options->scratch, or replaces it by a larger one. */
 static enum mt_status take_scratch(struct mt_batch *b, size_t n_bytes, struct mt_error *err)
 {
     struct mt_scratch **shared = b->options.scratch, *larger;
@@ -217,9 +218,9 @@ enum mt_status mt_batch_check(const struct mt_batch *batch, const struct mt_sent
 }
 
 /*
- * Source tokens of the next encoder pass. While sentences are running, encoding newcomers may take
- * about as long as a step, so that nobody's next token is late by more than that; one newcomer is
- * always let in. The budget changes only who waits, never what anybody gets.
+ * Returns how many source tokens the next encoder pass may have. While sentences are running, it
+ * may take about as long as a step, so that no running sentence is delayed by more than that; one
+ * newcomer is always encoded. The budget changes only the order, never the results.
  */
 static size_t encode_budget(const struct mt_batch *b)
 {
@@ -229,7 +230,7 @@ static size_t encode_budget(const struct mt_batch *b)
     return tokens < (double)b->options.encode_tokens ? (size_t)tokens : b->options.encode_tokens;
 }
 
-/* Sentences of long jobs do not hold up those of short ones. */
+/* While there are short sentences, those of long jobs are not encoded before them. */
 static bool may_be_encoded(const struct mt_batch *b, const struct mt_sentence *s)
 {
     size_t n_waiting = s->is_short ? b->n_short_tokens : b->n_waiting_tokens;
@@ -301,7 +302,7 @@ void mt_batch_cancel(struct mt_batch *b, struct mt_sentence *s)
 
 /* --- building a pass --- */
 
-/* Once for all steps of the sentence. */
+/* Gathers the columns of the sentence's candidates once for all its steps. */
 static void keep_columns(struct mt_batch *b, struct mt_sentence *s)
 {
     s->columns = (struct mt_linear){0};
@@ -318,7 +319,7 @@ static bool takes(const struct mt_batch *b, const struct mt_sentence *s)
     return s->is_short || !b->is_for_short;
 }
 
-/* Returns how many tokens they are. */
+/* Returns their number of tokens. */
 static size_t collect_inputs(struct mt_batch *b)
 {
     size_t n_before = b->n_waiting_tokens;
@@ -366,8 +367,8 @@ static struct mt_decoder_row row_of(const struct mt_sentence *s, size_t beam, in
                                                                    : NULL};
 }
 
-/* Positions that read given tokens: as many as fit into the rows that are free in this step. What
- * follows a position is known, so only its probability is wanted, except behind the last of a
+/* Adds positions that read given tokens, as many as there are free rows in this step. What follows
+ * such a position is known, so only its probability is wanted, except after the last position of a
  * prefix, where the search begins. */
 static void add_reading_rows(struct mt_batch *b, struct mt_sentence *s, size_t *n_spare)
 {
@@ -424,13 +425,14 @@ static void collect_rows(struct mt_batch *b)
                          mt_decoder_cache_positions(&b->model->hparams, b->rows[i].position + 1));
 }
 
-/* --- what a pass brought --- */
+/* --- handling the results of a pass --- */
 
 /* The new beams' pasts are those of the rows that they continue. */
 static void reorder_tables(struct mt_sentence *s)
 {
     size_t n_positions =
-        s->search.n_generated; /* the start token, and all generated but the last, are cached */
+        /* the start token and all generated tokens except the last are in the cache */
+        s->search.n_generated;
     uint16_t *scratch = s->tables[1];
     for (size_t beam = 0; beam < s->search.n_live; beam++)
         memcpy(scratch + beam * s->max_target, mt_sentence_table(s, s->search.beams[beam].parent),
@@ -439,7 +441,8 @@ static void reorder_tables(struct mt_sentence *s)
     s->tables[0] = scratch;
 }
 
-/* Reads the winner again, as a given target, where a trace or runners-up are wanted. */
+/* Begins to read the best hypothesis again, as a given target, if a trace or runners-up are
+ * wanted. */
 static bool begin_review(struct mt_sentence *s)
 {
     if (!s->trace && !s->n_top)
@@ -481,7 +484,7 @@ static void keep_top(struct mt_sentence *s, size_t position, const struct mt_row
                                                  : output->top[i].logit - output->log_sum_exp};
 }
 
-/* A given target has been read to its end: it is the hypothesis. */
+/* Ends the reading of a given target, which becomes the hypothesis. */
 static void end_reading(struct mt_batch *b, struct mt_sentence *s)
 {
     struct mt_hypothesis_state *hypothesis = &s->hypotheses[0];
@@ -500,7 +503,7 @@ static void end_reading(struct mt_batch *b, struct mt_sentence *s)
     end_sentence(b, s);
 }
 
-/* Takes in the rows of a sentence that reads, rows[0, n). */
+/* Handles the results of rows[0, n), which read given tokens of a sentence. */
 static void take_reading_rows(struct mt_batch *b, struct mt_sentence *s,
                               const struct mt_decoder_row *rows, size_t n)
 {
@@ -511,7 +514,8 @@ static void take_reading_rows(struct mt_batch *b, struct mt_sentence *s,
         if (output->target_id == MT_NO_TOKEN)
             continue;
         float logprob = output->target_logit - output->log_sum_exp;
-        /* What the model always begins with is no choice, and costs nothing. */
+        /* A token with which the model always begins is not chosen, so it does not count for the
+         * score. */
         bool is_bos = position == 0 && s->has_bos;
         if (is_search)
             mt_search_force(&s->search, output->target_id, is_bos ? 0.0f : logprob);
@@ -557,7 +561,7 @@ static double now_seconds(void)
     return 1e-9 * (double)mt_now_ns();
 }
 
-/* A member that takes its part of the rows through the pass by itself. */
+/* Each of these functions takes a member's part of the rows through the pass alone. */
 static const struct mt_member alone = {.n_members = 1};
 
 static void encode_member(void *context, size_t member, size_t n_members)
@@ -588,7 +592,7 @@ static void decode_member(void *context, size_t member, size_t n_members)
                     &b->cross);
 }
 
-/* A moving average over about the last eight. */
+/* A moving average over about the last eight values. */
 static void average(double *mean, double value)
 {
     *mean = *mean > 0.0 ? *mean + (value - *mean) / 8 : value;

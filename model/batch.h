@@ -30,58 +30,59 @@ struct mt_batch_options {
     size_t encode_tokens;     /* source tokens of one encoder pass; default 512, at least
                                  max_source_tokens */
     struct mt_team *team;     /* borrowed, must outlive the batch; NULL: the calling thread alone */
-    /* Where batches that one thread steps in turn share their activations' memory: *scratch is held
-     * by the batch too, or replaced by a larger one (or NULL by the first), of which the caller
-     * lets go as of the one before. NULL: the batch has its own. Used by create alone. */
+    /* For batches that one thread steps in turn, so that they share memory for activations: the
+     * batch holds *scratch too, or replaces it by a larger one (or NULL by the first one). In each
+     * case the caller has to let go of *scratch, as of the one before. NULL: the batch has its own.
+     * Only create uses it. */
     struct mt_scratch **scratch;
 };
 
-/* model and options->team are borrowed. The key/value cache is address space for the
- * largest; what a sentence needs of it becomes memory when it is admitted, and is committed by the
- * kernel as it is touched. For one sentence there is always some. */
+/* model and options->team are borrowed. The key/value cache is address space for the largest
+ * sentences. The memory that a sentence needs becomes usable when it is admitted, and the kernel
+ * commits it as it is touched. There is always memory for one sentence. */
 MT_MUST_CHECK enum mt_status mt_batch_create(const struct mt_model *model,
                                              const struct mt_batch_options *options,
                                              struct mt_batch **out, struct mt_error *err);
 
-/* Takes NULL. Sentences in flight are dropped, not destroyed. */
+/* NULL is allowed. Sentences in flight are dropped, not destroyed. */
 void mt_batch_destroy(struct mt_batch *batch);
 
-/* Whether the sentence would ever fit: MT_LIMIT names what is too large. Looks only at what create
- * fixed: any thread may ask while another steps. */
+/* Whether the sentence could ever be admitted: MT_LIMIT names what is too large. It reads only what
+ * create has set, so any thread may call it while another steps. */
 MT_MUST_CHECK enum mt_status mt_batch_check(const struct mt_batch *batch,
                                             const struct mt_sentence *sentence,
                                             struct mt_error *err);
 
-/* Takes the sentence in for the next step, or returns false where there is no room now (then the
+/* Takes the sentence in for the next step, or returns false if there is no room now (then the
  * sentence remains the caller's). A sentence of another model, or one that mt_batch_check refuses,
- * must not be offered. */
+ * must not be passed. */
 bool mt_batch_admit(struct mt_batch *batch, struct mt_sentence *sentence);
 
-/* One encoder pass over newcomers, if there are any, and one decoder step over all live rows. Does
- * nothing when empty. */
+/* Runs one encoder pass over newcomers, if there are any, and one decoder step over all live rows.
+ * Does nothing if the batch is empty. */
 void mt_batch_step(struct mt_batch *batch);
 
-/* Steps only the sentences that mt_sentence_set_short was called for, which takes less time where
- * they are few. No result changes by it; some only come earlier and others later. */
+/* Steps only the sentences for which mt_sentence_set_short was called, which takes less time if
+ * they are few. This changes no result, only the order in which sentences end. */
 void mt_batch_step_short(struct mt_batch *batch);
 
-/* A sentence that has ended, or NULL. It belongs to the caller again. */
+/* Returns a sentence that has ended, which belongs to the caller again, or NULL. */
 struct mt_sentence *mt_batch_take_finished(struct mt_batch *batch);
 
-/* Drops a sentence in flight at once: its rows are free for the next step, and it is the caller's
- * again. */
+/* Drops a sentence in flight at once: its rows are free for the next step, and it belongs to the
+ * caller again. */
 void mt_batch_cancel(struct mt_batch *batch, struct mt_sentence *sentence);
 
-/* In flight now, finished but not yet taken ones included. */
+/* Numbers of those in flight, including finished ones that were not taken yet. */
 size_t mt_batch_n_sentences(const struct mt_batch *batch);
 size_t mt_batch_n_rows(const struct mt_batch *batch);
 
-/* From so many rows for each thread on, threads with batches of their own are about as fast as a
- * team that shares one batch. It depends on the model's shape alone, and is at least 1
- * (mt_cut_rows_apart). */
+/* If there are at least so many rows for each thread, then threads with batches of their own are
+ * about as fast as a team that shares one batch. The number depends only on the model's shape, and
+ * is at least 1 (mt_cut_rows_apart). */
 size_t mt_batch_rows_apart(const struct mt_batch *batch);
 
-/* Since creation. */
+/* Counted since creation. */
 struct mt_batch_stats {
     size_t n_steps, n_step_rows;              /* decoder steps, and the sum of their rows */
     size_t n_encoder_passes, n_source_tokens; /* encoder passes, and the sum of their tokens */
@@ -89,20 +90,21 @@ struct mt_batch_stats {
 };
 struct mt_batch_stats mt_batch_stats(const struct mt_batch *batch);
 
-/* Bytes reserved (not necessarily resident); activations count even where they are shared. */
+/* Bytes that are reserved (not necessarily resident), including activations that are shared. */
 size_t mt_batch_reserved_bytes(const struct mt_batch *batch);
 
-/* How much of the key/value cache, nearly all that is reserved, has been written since the last
- * trim: an upper estimate. */
+/* An upper estimate of how much of the key/value cache, which is nearly all that is reserved, has
+ * been written since the last trim. */
 size_t mt_batch_resident_bytes(const struct mt_batch *batch);
 
-/* What the key/value cache takes for as many sentences of n_tokens as there are rows; a decoder with
- * a recurrent cell has its states there; and what a shortlist's candidates need of the output layer. */
+/* Bytes of the key/value cache if every row has a sentence of n_tokens. This includes the states of
+ * a decoder with a recurrent cell, and the columns of the output layer for a shortlist's
+ * candidates. */
 size_t mt_batch_cache_bytes(const struct mt_batch *batch, size_t n_tokens);
 
-/* Gives the memory of the key/value cache and of the activations back to the kernel, which commits
- * it anew as it is touched. The batch must be empty; others that share its scratch, between two
- * steps. */
+/* Returns the memory of the key/value cache and of the activations to the kernel, which commits it
+ * again as it is touched. The batch has to be empty; other batches that share its scratch must be
+ * between two steps. */
 void mt_batch_trim(struct mt_batch *batch);
 
 #endif

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* intgemm's matrices have a multiple of so many columns. */
+/* intgemm's matrices have a number of columns that is a multiple of this. */
 #define MULTIPLE 8
 
-/* A packed block has lines of a group of each column: numbers that stand side by side. */
+/* A packed block consists of lines, each with a group of adjacent numbers for every column. */
 #define GROUP_BYTES 4
 #define LINE_BYTES ((size_t)MT_PACK_COLUMNS * GROUP_BYTES)
 
-/* The target's vocabulary, and which of it are candidates. */
+/* Marks those tokens of the target vocabulary that are candidates. */
 struct marks {
     bool *is_candidate; /* [n_vocab] */
     size_t n_vocab, n;
@@ -69,7 +69,7 @@ static enum mt_status begin_marks(const struct mt_model *model, struct marks *ou
     return out->is_candidate ? MT_OK : mt_fail_memory(err, out->n_vocab, "candidates");
 }
 
-/* Ends the marks. */
+/* Makes the candidates of the marks, and frees these. */
 static enum mt_status take_marked(struct marks *marks, struct mt_arena *arena,
                                   struct mt_candidates *out, struct mt_error *err)
 {
@@ -115,7 +115,7 @@ enum mt_status mt_candidates_join(const struct mt_model *model, const struct mt_
 
 /* --- Columns --- */
 
-/* int8: weights, then scales, column sums and biases; fp32: rows, then biases. */
+/* int8: weights, scales, column sums and biases, one after the other; fp32: rows, then biases. */
 size_t mt_candidates_columns_bytes(size_t n, size_t d_model, bool is_int8)
 {
     size_t width = is_int8 ? mt_size_round_up(d_model, MT_PACK_K) + 3 * sizeof(float)
@@ -135,8 +135,8 @@ static const int8_t *find_column(const struct mt_model *model, size_t column, si
            column % MT_PACK_COLUMNS * GROUP_BYTES;
 }
 
-/* A packed block has a group of each of its columns in each line. The last block is filled up with the
- * first of all columns. */
+/* A packed block has in each line a group for each of its columns. The last block is filled up with
+ * the first column of all. */
 static void pack_columns(const struct mt_model *model, const int32_t *ids, size_t n,
                          int8_t *weights)
 {

@@ -3,21 +3,23 @@
 #include "base/size.h"
 #include "model/files/hparams.h"
 
-/* In a step, counted; and what each costs, with the time until the slowest member has come: 1,000 ns
- * where nothing else runs, twice that in a server, whose other threads take a processor now and then. */
+/* Counted barriers in a layer of a step, and the cost of each, including the wait for the slowest
+ * member: 1,000 ns on an idle machine, twice that in a server, whose other threads sometimes use a
+ * processor. */
 #define BARRIERS_OF_LAYER 14
 #define BARRIER_NS 2000.0
 
-/* What a thread needs for a weight of a model that is larger than its own caches: to read it, and to
- * multiply one row by it. Of a core with AVX512-VNNI; with AMX the latter is less, with AVX2 more. */
+/* Times for a weight of a model that is larger than a thread's own caches: to read it, and to
+ * multiply one row by it, on a core with AVX512-VNNI. With AMX multiplying takes less, with AVX2
+ * more. */
 #define READ_NS 0.036
 #define MULTIPLY_NS 0.004
 
-/* The largest part decides when the pass ends. */
+/* The pass lasts as long as its largest part. */
 #define MAX_SHARE_PERCENT 125
 
-/* How many weights one decoder step reads. Keys and values of the source are not among them: they
- * are computed before. */
+/* Returns how many weights one decoder step reads. The weights for keys and values of the source
+ * are not included, because these are computed before. */
 static size_t step_weights(const struct mt_hparams *h, size_t n_columns)
 {
     size_t attention = (h->decoder_cell == MT_CELL_SSRU ? 4 : 6) * h->d_model * h->d_model;
@@ -47,7 +49,7 @@ bool mt_cut_apart(const size_t *n_rows, size_t n_sentences, size_t n_members, si
         return false;
     cuts[0] = (struct mt_cut){0};
     for (size_t i = 0; i < n_sentences; i++) {
-        /* The border nearest to where an even share would end. */
+        /* Chooses the border nearest to the end of an even share. */
         while (member < n_members && total * member / n_members <= row + n_rows[i] / 2)
             cuts[member++] = (struct mt_cut){.sentence = i, .row = row};
         row += n_rows[i];

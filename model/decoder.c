@@ -7,7 +7,7 @@
 #include "model/switches.h"
 #include "model/trace_state.h"
 
-/* Members write states side by side: each has cache lines of its own. */
+/* Members write adjacent states at the same time, so each has cache lines of its own. */
 #define LINE_FLOATS 16
 
 #define N_SUBLAYERS 3
@@ -37,7 +37,7 @@ static void embed(const struct step *s)
     mt_member_barrier(s->me);
 }
 
-/* What leaves a layer is also what its stream ends with. */
+/* A layer's output is also the last state of its residual stream. */
 static void trace_states(const struct step *s, size_t layer)
 {
     size_t d = s->model->hparams.d_model;
@@ -51,7 +51,7 @@ static void trace_states(const struct step *s, size_t layer)
     }
 }
 
-/* Between f(x) and its sum with x. */
+/* Traces f(x) before it is added to x. */
 static void trace_sublayer(const struct step *s, size_t layer, size_t place)
 {
     size_t d = s->model->hparams.d_model, n_hidden = s->model->hparams.d_ff_decoder;
@@ -78,8 +78,8 @@ static struct mt_attention_place place_of(const struct step *s, enum mt_trace_ki
                                        .is_f16 = s->cross->element_bytes == sizeof(uint16_t)};
 }
 
-/* Every row's key and value must be in the cache before any row attends: rows of one prefix see
- * each other. */
+/* Every row's key and value have to be in the cache before any row attends, because rows of one
+ * prefix see each other. */
 static void cache_keys_and_values(const struct step *s, size_t layer)
 {
     size_t d = s->model->hparams.d_model;
@@ -94,7 +94,7 @@ static void cache_keys_and_values(const struct step *s, size_t layer)
     mt_member_barrier(s->me);
 }
 
-/* Asks for n positions of a cache region: rows of the second level, and nothing waits for them. */
+/* Prefetches n positions of a cache region into the second-level cache, without waiting. */
 static void fetch(const struct mt_kvcache *cache, const void *region, size_t first, size_t n)
 {
     size_t position_bytes = cache->d_model * cache->element_bytes;
@@ -103,9 +103,10 @@ static void fetch(const struct mt_kvcache *cache, const void *region, size_t fir
         __builtin_prefetch(begin + i, 0, 2);
 }
 
-/* The keys that row m will attend to: weights and other sentences have pushed them out of the caches
- * since the last step. Asked for one row ahead, and for a member's first row before the layer that
- * makes its query. The kernels ask for the values while they read the keys. */
+/* Prefetches the keys that row m will attend to, which weights and other sentences have displaced
+ * from the caches since the last step. It is called one row ahead, and for a member's first row
+ * before the layer that computes its query. The kernels prefetch the values while they read the
+ * keys. */
 static void fetch_target(const struct step *s, size_t m, size_t layer)
 {
     if (m >= s->end)
@@ -122,8 +123,8 @@ static void fetch_source(const struct step *s, size_t m, size_t layer)
     fetch(s->cross, mt_kvcache_keys(s->cross, row->cross_slot, layer), 0, row->n_source);
 }
 
-/* Asks for where my rows' keys and values will be written, before the layer that makes them: stores
- * to memory that is in no cache wait for each other. */
+/* Prefetches the memory where my rows' keys and values will be written, before the layer that
+ * computes them, because stores to uncached memory wait for each other. */
 static void fetch_written(const struct step *s, size_t layer)
 {
     size_t n_bytes = s->self->d_model * s->self->element_bytes;
@@ -145,7 +146,8 @@ static const uint8_t *switches_of(const struct step *s, const struct mt_decoder_
     return mt_switches_of(row->switches, &s->model->hparams, place->kind, place->layer);
 }
 
-/* A row's own key and value: those of the other positions have been theirs. */
+/* Traces only the row's own key and value, since earlier rows have traced those of the other
+ * positions. */
 static void trace_position(const struct step *s, const struct mt_decoder_row *row,
                            const struct mt_attention_place *place)
 {
@@ -196,14 +198,14 @@ static void self_attention(const struct step *s, const struct mt_self_attention 
     mt_sublayer_output(s->me, s->model, &a->norm, s->w, s->n_rows);
 }
 
-/* Behind a position, in the slot that holds it. */
+/* Returns the state after a position, in the slot that holds it. */
 static float *state_of(const struct step *s, uint16_t slot, size_t position, size_t layer)
 {
     return position % 2 ? mt_kvcache_values(s->self, slot, layer)
                         : mt_kvcache_keys(s->self, slot, layer);
 }
 
-/* Shared by columns, because rows of one hypothesis follow one another. */
+/* The work is divided by columns, because rows of one hypothesis depend on each other. */
 static void recur(const struct step *s, size_t layer)
 {
     size_t d = s->model->hparams.d_model, begin, end;
@@ -228,8 +230,8 @@ static void recurrent_cell(const struct step *s, const struct mt_cell *cell, siz
     mt_sublayer_output(s->me, s->model, &cell->norm, s->w, s->n_rows);
 }
 
-/* Rows from m on that read the same source: beams of one sentence,
- * or positions of a given target. */
+/* Counts the rows from m on that have the same source: beams of one sentence, or positions of a
+ * given target. */
 static size_t n_rows_of_source(const struct step *s, size_t m)
 {
     size_t n = 1;

@@ -18,7 +18,7 @@ struct pass {
     bool is_traced;    /* some of the sentences are */
 };
 
-/* Calls visit for each of my rows with the sentence it belongs to and its position there. */
+/* Calls visit for each of my rows with its sentence and its position in that. */
 typedef void visit_row(const struct pass *p, size_t row, const struct mt_encoder_input *input,
                        size_t position, size_t first_row, size_t layer);
 
@@ -34,7 +34,8 @@ static void for_my_rows(const struct pass *p, visit_row *visit, size_t layer)
     }
 }
 
-/* Where a token counts as: at its index, or without the padding before it. */
+/* Returns the position of a token: its index, without the padding before it where that does not
+ * count. */
 static size_t position_of(const struct mt_hparams *h, const struct mt_encoder_input *input,
                           size_t index)
 {
@@ -54,7 +55,8 @@ static void embed_row(const struct pass *p, size_t row, const struct mt_encoder_
                  p->w->x.x + row * p->model->hparams.d_model);
 }
 
-/* The attention of rows [begin, end), which all are of one sentence; that begins at first_row. */
+/* Computes the attention of rows [begin, end), which all belong to one sentence that begins at
+ * first_row. */
 static void attend_rows(const struct pass *p, size_t begin, size_t end,
                         const struct mt_encoder_input *input, size_t first_row, size_t layer)
 {
@@ -110,7 +112,7 @@ static void trace_state(const struct pass *p, size_t row, const struct mt_encode
                        p->w->x.x + row * d, d);
 }
 
-/* What leaves a layer is also what its stream ends with. */
+/* A layer's output is also the last state of its residual stream. */
 static void trace_states(const struct pass *p, size_t layer)
 {
     if (p->is_traced)
@@ -195,7 +197,7 @@ static void write_cross_row(const struct pass *p, size_t row, const struct mt_en
         trace_cross_row(p, input, position, cross, layer);
 }
 
-/* What each decoder layer will ask of these sentences, computed once and shared by all steps and
+/* Computes the keys and values of these sentences for each decoder layer, once for all steps and
  * beams. */
 static void cross_keys_and_values(const struct pass *p, const struct mt_kvcache *cross)
 {

@@ -2,8 +2,8 @@
  * The encoder: N layers of self-attention and feed-forward over whole sentences (Vaswani et al.
  * 2017, section 3.1).
  *
- * Many sentences pass at once, packed one behind the other without padding: x [N, D], N the sum of
- * their lengths.
+ * Several sentences pass at once, one behind the other without padding: x [N, D], where N is the
+ * sum of their lengths.
  */
 #ifndef MT_MODEL_ENCODER_H
 #define MT_MODEL_ENCODER_H
@@ -18,7 +18,7 @@ struct mt_model;
 struct mt_encoder_input {
     const int32_t *ids;
     size_t n;
-    uint16_t cross_slot;     /* where the decoder will look for this sentence's keys and values */
+    uint16_t cross_slot;     /* slot in which the decoder finds this sentence's keys and values */
     struct mt_trace *trace;  /* or NULL */
     const uint8_t *switches; /* or NULL (switches.h) */
 };

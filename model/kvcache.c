@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Regions of a power-of-two size would all fall into the same cache sets; this many elements more
- * keep them apart. */
+/* Regions with a size that is a power of two would all use the same cache sets, so each has this
+ * many additional elements. */
 #define REGION_PADDING 544
 
 static bool sizes(const struct mt_kvcache *c, size_t *region, size_t *slot, size_t *bytes)
@@ -52,8 +52,8 @@ enum mt_status mt_kvcache_init(struct mt_kvcache *cache, size_t n_slots, size_t 
         return status;
     }
     c.bytes = bytes;
-    /* Sentences fill the first pages of each region: a huge page would commit several regions for
-     * that, ten times as much. Where the kernel knows no huge pages, it refuses, rightly. */
+    /* Sentences use the first pages of each region. Huge pages would commit several whole regions
+     * for that, ten times as much memory. The call may fail on kernels without huge pages. */
     (void)madvise(bytes, c.n_bytes, MADV_NOHUGEPAGE);
     for (size_t i = 0; i < n_slots; i++)
         c.free_slots[i] = (uint16_t)(n_slots - 1 - i); /* the lowest at the end, where take looks */
@@ -98,7 +98,8 @@ uint16_t mt_kvcache_take_slot(struct mt_kvcache *cache)
     return cache->free_slots[--cache->n_free];
 }
 
-/* Insertion keeps the list sorted: at most max_rows moves of two bytes, once per finished row. */
+/* Inserting keeps the list sorted: this moves at most max_rows numbers of two bytes, once per
+ * finished row. */
 void mt_kvcache_release_slot(struct mt_kvcache *cache, uint16_t slot)
 {
     assert(cache->n_free < cache->n_slots && slot < cache->n_slots);
@@ -110,7 +111,7 @@ void mt_kvcache_release_slot(struct mt_kvcache *cache, uint16_t slot)
     cache->free_slots[at] = slot;
 }
 
-/* The pages that a region's first n positions may lie on, wherever it begins. */
+/* Counts the pages of a region's first n positions, wherever it begins. */
 size_t mt_kvcache_slot_bytes(const struct mt_kvcache *cache, size_t n)
 {
     size_t n_bytes = n * cache->d_model * cache->element_bytes;

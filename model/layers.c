@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-/* Shares of columns are multiples of this: whole blocks of the packed form. */
+/* Shares of columns are multiples of this, which is a whole number of packed blocks. */
 #define COLUMN_GRANULARITY 32
 
 void mt_member_barrier(const struct mt_member *me)
@@ -117,7 +117,8 @@ void mt_linear_columns(const struct mt_kernels *kernels, const struct mt_linear 
         columns_int8(kernels, linear, rows, n_rows, begin, end, y, ldy);
 }
 
-/* A member takes a range of the output's columns, for all rows: each weight is read once. */
+/* Each member computes a range of the output's columns for all rows, so that each weight is read
+ * once. */
 void mt_linear_run(const struct mt_member *me, const struct mt_kernels *kernels,
                    const struct mt_linear *linear, const struct mt_rows *rows, size_t n_rows,
                    float *y)

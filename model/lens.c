@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows that go through a matrix together. */
+/* Number of rows that are multiplied by a matrix together. */
 #define CHUNK 64
 
 static enum mt_status take(struct mt_arena *arena, size_t n, size_t bytes, void *out,
@@ -24,7 +24,7 @@ static enum mt_status take(struct mt_arena *arena, size_t n, size_t bytes, void 
     return status;
 }
 
-/* CHUNK rows that a linear layer of this model can read. */
+/* Allocates CHUNK rows that a linear layer of this model can read. */
 static enum mt_status take_rows(const struct mt_model *model, struct mt_arena *arena,
                                 struct mt_rows *rows, struct mt_error *err)
 {
@@ -41,7 +41,7 @@ static enum mt_status take_rows(const struct mt_model *model, struct mt_arena *a
 
 /* Opinions ------------------------------------------------------------------------------------- */
 
-/* A state, and what is known of its logits so far. */
+/* A state, and what has been computed from its logits so far. */
 struct state {
     int32_t id;
     float logit; /* of id */
@@ -56,7 +56,7 @@ struct lens {
     struct mt_rows rows;
     float *logits; /* [CHUNK, MT_SELECT_BLOCK] */
     struct state *states;
-    size_t n, n_top; /* states of this chunk */
+    size_t n, n_top; /* states in this chunk */
 };
 
 static void read_state(struct lens *lens, const struct mt_trace *trace, size_t layer,
@@ -76,7 +76,8 @@ static void read_state(struct lens *lens, const struct mt_trace *trace, size_t l
         state->top[i].id = MT_NO_TOKEN;
 }
 
-/* The logits of a block of the vocabulary, of all states. Returns how many tokens it has. */
+/* Computes the logits of all states for a block of the vocabulary. Returns the number of its
+ * tokens. */
 static size_t compute_block(struct lens *lens, size_t first)
 {
     size_t n_vocab = lens->model->hparams.n_target_vocab;
@@ -104,8 +105,8 @@ static void suppress(const struct mt_hparams *h, float *logits, size_t first, si
     }
 }
 
-/* As the projection does (project.c): what the model never writes counts in the sum unless
- * renormalize_logits leaves it out. */
+/* Follows the projection (project.c): tokens that the model never writes count for the sum unless
+ * renormalize_logits excludes them. */
 static void look_at_block(const struct lens *lens, struct state *state, float *logits, size_t first,
                           size_t n)
 {
@@ -121,7 +122,7 @@ static void look_at_block(const struct lens *lens, struct state *state, float *l
     lens->model->kernels->merge_top(logits, n, (int32_t)first, lens->n_top, state->top);
 }
 
-/* The place of a token is known only when its own logit is. */
+/* Computes the token's own logit first, because its rank is the number of larger ones. */
 static void compute_own_logit(const struct lens *lens, size_t index)
 {
     float logits[MT_PACK_COLUMNS];
@@ -208,7 +209,7 @@ static const struct mt_linear *output_of(const struct mt_model *model, enum mt_t
                                        : &weights->decoder[layer].cross.out;
 }
 
-/* Without the bias, which is no head's. */
+/* The bias is left out, because it belongs to no head. */
 static float norm_of(const struct mt_linear *linear, const float *y)
 {
     const float *bias = linear->n_parts ? linear->parts[0].bias : linear->bias;
@@ -220,7 +221,7 @@ static float norm_of(const struct mt_linear *linear, const float *y)
     return (float)sqrt(sum);
 }
 
-/* One head of some positions: rows of which its part alone is not 0. */
+/* Computes one head of some positions, with rows in which everything except its part is 0. */
 static void value_norms(const struct mt_model *model, const struct mt_linear *linear,
                         const struct mt_rows *rows, float *y, size_t n, float *norms)
 {

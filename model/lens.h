@@ -1,8 +1,8 @@
 /*
- * What a trace tells when the model's own matrices are used on it once more, after the sentence has
- * ended: opinions of the layers, and how much a head would add for each position.
+ * Computes further facts from a finished sentence's trace with the model's own matrices: what each
+ * layer would have predicted, and how much a head would add for each position.
  *
- * Nothing here is part of a pass: the calling thread alone computes it, in memory of its own.
+ * This is no part of a pass: the calling thread alone computes it, in memory of its own.
  *
  * Thread-safety: safe.
  */
@@ -18,33 +18,33 @@
 struct mt_model;
 struct mt_top_token;
 
-/* Which steps are looked at, and for which token. */
+/* A step that is examined, and its token. */
 struct mt_lens_step {
     size_t step; /* a row of the decoder's states */
-    int32_t id;  /* the token whose place is wanted: the one that was written */
+    int32_t id;  /* the token whose rank is wanted, which is the one that was written */
 };
 
-/* What a layer would have written. */
+/* What a layer would have predicted. */
 struct mt_lens_opinion {
     size_t rank;   /* of the token: 1 where no other has a larger logit */
     float logprob; /* log-softmax of the token over the whole vocabulary */
 };
 
 /*
- * The output layer (behind the decoder's last norm, where it has one) on what left the embedding
- * and each decoder layer: opinions and top are [n_steps, Ld + 1] and [n_steps, Ld + 1, n_top], most
- * probable first; those that the model never writes are not among them, and an id of MT_NO_TOKEN
- * fills it up. The last layer's is what the model thought, unless a shortlist left tokens out. The
- * trace has MT_TRACE_DECODER_STATES. MT_MEMORY.
+ * Applies the output layer (after the decoder's last norm, if it has one) to the output of the
+ * embedding and of each decoder layer: opinions and top are [n_steps, Ld + 1] and [n_steps, Ld + 1,
+ * n_top], most probable first. Tokens that the model never writes are left out, and ids of
+ * MT_NO_TOKEN fill up the rest. The last layer's opinion is the model's prediction, unless a
+ * shortlist excluded tokens. The trace has MT_TRACE_DECODER_STATES. MT_MEMORY.
  */
 MT_MUST_CHECK enum mt_status mt_lens_run(const struct mt_model *model, const struct mt_trace *trace,
                                          const struct mt_lens_step *steps, size_t n_steps,
                                          size_t n_top, struct mt_lens_opinion *opinions,
                                          struct mt_top_token *top, struct mt_error *err);
 
-/* norms [H, N] = |v_j W^O_h| (Kobayashi et al. 2020) of each head and each position of a layer: what
- * a weight of 1 would add. The trace has the place's values; N of them. In int8 the matrix is the
- * engine's own. MT_MEMORY. */
+/* Computes norms [H, N] = |v_j W^O_h| (Kobayashi et al. 2020) for each head and each of N positions
+ * of a layer: what a weight of 1 would add. The trace has the values of this place. In int8 the
+ * matrix is the quantised one. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_lens_value_norms(const struct mt_model *model,
                                                  const struct mt_trace *trace,
                                                  enum mt_trace_kind place, size_t layer,

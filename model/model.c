@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* The vocabulary, the tensors and the configuration must speak of the same tokens. */
+/* Checks that the vocabulary, the tensors and the configuration have the same tokens. */
 static enum mt_status check_vocabulary(const struct mt_model *model, const char *directory,
                                        struct mt_error *err)
 {
@@ -68,7 +68,7 @@ static enum mt_status open_fp32(struct mt_model *model, const struct mt_source *
     return status;
 }
 
-/* Every tensor is found, of its shape and sound, and stays where it lies. */
+/* Checks that every tensor exists with the right shape and valid numbers, without moving it. */
 static enum mt_status check_weights(struct mt_model *model, const struct mt_source *source,
                                     struct mt_error *err)
 {
@@ -95,7 +95,7 @@ static struct mt_pack_options pack_options(const struct mt_model_options *o)
     };
 }
 
-/* The packed form: what `import` wrote, or the cache's, or made now. */
+/* Opens the packed form: what `import` wrote, or the cache's, or one that is made now. */
 static enum mt_status open_int8(struct mt_model *model, const struct mt_source *source,
                                 const struct mt_model_options *options, struct mt_error *err)
 {
@@ -111,7 +111,7 @@ static enum mt_status open_int8(struct mt_model *model, const struct mt_source *
     return mt_packed_bind(model->file, &model->hparams, model->arena, &model->weights, err);
 }
 
-/* What `import` wrote is mapped as it is: it needs no other way to be checked. */
+/* The file that `import` wrote is mapped as usual even if the model is only checked. */
 static enum mt_status open_weights(struct mt_model *model, const struct mt_source *source,
                                    const struct mt_model_options *options, struct mt_error *err)
 {
@@ -173,7 +173,7 @@ void mt_model_close(struct mt_model *model)
     mt_tokenizer_close(model->tokenizer);
     mt_safetensors_close(model->file);
     if (model->writer)
-        mt_pack_writer_let_go(model->writer); /* and of the image */
+        mt_pack_writer_let_go(model->writer); /* together with the image */
     else
         mt_image_destroy(model->image);
     mt_arena_destroy(model->arena);
@@ -181,7 +181,7 @@ void mt_model_close(struct mt_model *model)
     free(model);
 }
 
-/* Whether it is a model from which one could translate. */
+/* Whether the model opens and could be used for translating. */
 static enum mt_status check_opens(const char *directory, const struct mt_model_options *options,
                                   struct mt_error *err)
 {
@@ -262,8 +262,8 @@ static size_t feed_forward_parameters(const struct mt_hparams *h, size_t d_ff)
     return n_first * (h->d_model * d_ff + d_ff) + d_ff * h->d_model + h->d_model;
 }
 
-/* Weights and biases of the layers and the tables of embeddings, each counted once;
- * no positions. */
+/* Counts weights and biases of the layers and the tables of embeddings, each once, without
+ * positions. */
 size_t mt_model_n_parameters(const struct mt_model *model)
 {
     const struct mt_hparams *h = &model->hparams;

@@ -16,24 +16,25 @@ struct mt_pack_writer;
 struct mt_safetensors;
 
 struct mt_model {
-    uint64_t serial; /* no other model of this process has had it */
+    uint64_t serial; /* unique among all models of this process */
     struct mt_hparams hparams;
     struct mt_weights weights;
     const struct mt_kernels *kernels;
     enum mt_precision precision;
     bool has_shortlist;
-    struct mt_shortlist shortlist; /* a view of */
+    struct mt_shortlist shortlist; /* points into shortlist_file */
     struct mt_document shortlist_file;
     const int8_t *output_columns; /* [n_out, k_padded] (candidates.h); NULL: only packed */
-    struct mt_target_vocabulary *target_vocabularies; /* in the arena */
+    struct mt_target_vocabulary *target_vocabularies; /* allocated in the arena */
     size_t n_target_vocabularies;
-    bool is_unpacked; /* weights are where the file has them (MT_BIND_STORED): nothing computes */
-    bool is_copied;   /* the file's bytes are in memory of ours (MT_LOAD_COPY) */
+    /* weights are unchanged in the file (MT_BIND_STORED), and cannot be used for computing */
+    bool is_unpacked;
+    bool is_copied; /* the file's bytes were copied into memory (MT_LOAD_COPY) */
     struct mt_tokenizer *tokenizer;
     struct mt_safetensors *file;
     struct mt_arena *arena;        /* widened weights, layer tables, positions */
-    struct mt_image *image;        /* the packed form, where it is not in a file */
-    struct mt_pack_writer *writer; /* the image is its own then; NULL: there is none */
+    struct mt_image *image;        /* the packed form, unless it is in a file */
+    struct mt_pack_writer *writer; /* then it owns the image; NULL: there is none */
     char note[512];
 };
 

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Outputs are numbered: first those of rows whose next token may be any, then the others, so that
- * rows with the same candidates, those of a sentence or of all into one language, follow one
+/* Outputs are numbered: those of rows whose next token may be any come first. In the rest, rows
+ * with the same candidates, which belong to one sentence or to one target language, follow one
  * another. */
 struct projection {
     const struct mt_member *me;
@@ -18,14 +18,14 @@ struct projection {
     const struct mt_workspace *w;
     const struct mt_decoder_row *rows;
     size_t n_rows, n_outputs, n_any;
-    uint32_t *order; /* [n_outputs]: the row of each */
+    uint32_t *order; /* [n_outputs]: the row of each output */
 };
 
-/* A part of a row's possible tokens, whose logits are looked at together. */
+/* A part of a row's possible tokens, whose logits are processed together. */
 struct part {
-    size_t index;       /* among the row's parts */
-    size_t first, n;    /* tokens, or places among the candidates */
-    const int32_t *ids; /* [n] of candidates; NULL: first, first + 1, ... */
+    size_t index;       /* number of the part in the row */
+    size_t first, n;    /* ids of tokens, or indexes of candidates */
+    const int32_t *ids; /* [n] ids of candidates; NULL: first, first + 1, ... */
 };
 
 /* Outputs with the same candidates. */
@@ -53,7 +53,7 @@ static void clear_top(const struct projection *p)
     }
 }
 
-/* Among the rows that want an output, those with the same candidates. */
+/* Whether no earlier row that wants an output has the same candidates. */
 static bool is_first_of_its_kind(const struct projection *p, size_t row)
 {
     for (size_t i = row; i-- > 0;)
@@ -76,7 +76,7 @@ static void number_outputs(struct projection *p)
                     p->order[p->n_outputs++] = (uint32_t)i;
 }
 
-/* Rows that want an output, together: the projection is the largest matrix of all. */
+/* Gathers the rows that want an output, because the projection has the largest matrix of all. */
 static void gather(struct projection *p)
 {
     size_t d = p->w->x.width, begin, end;
@@ -93,7 +93,7 @@ static void gather(struct projection *p)
     mt_member_barrier(p->me);
 }
 
-/* Where a token's logit is in a part; n: it is not there. */
+/* Returns the index of a token's logit in a part; n: it is not there. */
 static size_t find_token(const struct part *part, int32_t id)
 {
     if (!part->ids) {
@@ -131,13 +131,14 @@ static void trace_logits(const struct mt_decoder_row *row, const struct part *pa
                             &logits[i], 1);
 }
 
-/* Whether a logit belongs to the best, of which last is the last. */
+/* Whether a logit belongs to the best ones; last is the worst of these. */
 static bool exceeds(float logit, const struct mt_scored_token *last)
 {
     return last->id < 0 || logit > last->logit;
 }
 
-/* A part of one row: what was asked about single tokens, the sum for the softmax, the best. */
+/* Processes a part of one row's logits: those of single tokens that were asked for, the sum for the
+ * softmax, and the best ones. */
 static void look_at_part(const struct projection *p, size_t output, const struct part *part,
                          float *logits)
 {
@@ -171,7 +172,7 @@ static float *my_logits(const struct projection *p)
     return p->w->logits + p->me->index * p->w->max_rows * MT_SELECT_BLOCK;
 }
 
-/* Looks at the logits of rows whose next token may be any. */
+/* Processes the logits of rows whose next token may be any. */
 static void look_at_my_blocks(const struct projection *p)
 {
     size_t begin, end, n_vocab = p->model->hparams.n_target_vocab;
@@ -193,7 +194,7 @@ static size_t n_parts_of(const struct mt_candidates *candidates)
     return (candidates->n + MT_SELECT_BLOCK - 1) / MT_SELECT_BLOCK;
 }
 
-/* The next group behind this one; the first behind {.first = n_any}. */
+/* Moves to the next group with the same candidates; begins with {.first = n_any}. */
 static bool next_group(const struct projection *p, struct group *group)
 {
     group->first += group->n;
@@ -228,7 +229,7 @@ static void look_at_candidates(const struct projection *p, const struct group *g
         look_at_part(p, group->first + i, &part, logits + i * MT_SELECT_BLOCK);
 }
 
-/* Looks at the logits of rows with candidates. Each member takes as many parts as the others, in
+/* Processes the logits of rows with candidates. Each member takes as many parts as the others, in
  * order. */
 static void look_at_my_candidates(const struct projection *p)
 {
@@ -242,8 +243,8 @@ static void look_at_my_candidates(const struct projection *p)
                 look_at_candidates(p, &g, i);
 }
 
-/* In the order of the blocks, whoever computed them: the sum must not depend on the number of
- * members. */
+/* Adds in the order of the blocks, whichever member computed them, because the sum must not depend
+ * on the number of members. */
 static float log_sum_exp(const struct mt_block_sum *sums, size_t n)
 {
     float max = -INFINITY, total = 0.0f;
@@ -254,8 +255,8 @@ static float log_sum_exp(const struct mt_block_sum *sums, size_t n)
     return max + (float)mt_real_log((double)total);
 }
 
-/* Members hold the best of their own blocks; the first member's have the smallest ids, so that of
- * equals the earlier one is taken. */
+/* Merges the best tokens of all members' blocks. The first member has the smallest ids, so that of
+ * equal logits the smaller id wins. */
 static void merge_members(const struct projection *p, size_t output, struct mt_row_output *out)
 {
     size_t at[MT_TEAM_MAX_THREADS] = {0};
@@ -275,7 +276,7 @@ static void merge_members(const struct projection *p, size_t output, struct mt_r
     }
 }
 
-/* Candidates were ranked by their places in the list: puts their ids there. */
+/* Replaces the indexes of candidates by their ids. */
 static void name_candidates(const struct mt_candidates *candidates, struct mt_row_output *out)
 {
     for (size_t j = 0; j < out->n_top; j++)

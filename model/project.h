@@ -1,6 +1,6 @@
 /*
- * The projection to the vocabulary, and the choice among it: logits are looked at block by block,
- * by the member that computed them, and never stored.
+ * The projection to the vocabulary, and the selection of tokens: logits are processed block by
+ * block, by the member that computed them, and never stored.
  */
 #ifndef MT_MODEL_PROJECT_H
 #define MT_MODEL_PROJECT_H

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* The only kind of trace that is copied: what alignments are made of. */
+/* The attention to the source is the only trace that is copied, because alignments need it. */
 static struct mt_trace_block *cross(const struct mt_sentence *s)
 {
     return s->trace ? &s->trace->blocks[__builtin_ctz(MT_TRACE_CROSS)] : NULL;
@@ -41,20 +41,21 @@ void mt_sentence_write_question(const struct mt_sentence *s, struct mt_text *out
         s->max_target,
         search->min_length,
         s->wants_scores,
-        s->candidates.n > 0, /* a shortlist's, which the source decides on */
+        s->candidates.n > 0, /* a shortlist's candidates, which depend only on the source */
         (uint64_t)(uintptr_t)s->vocabulary,
         s->trace != NULL,
         s->has_bos,
     };
     append(out, numbers, sizeof numbers);
     append(out, &search->length_penalty, sizeof search->length_penalty);
-    append(out, s->given, (1u + s->has_bos) * sizeof *s->given); /* behind them a review's */
+    /* tokens of a review may follow these */
+    append(out, s->given, (1u + s->has_bos) * sizeof *s->given);
     append(out, s->source, s->n_source * sizeof *s->source);
 }
 
 /* ---- the results ---- */
 
-/* In front of each hypothesis' tokens, and, where it has them, their log-probabilities. */
+/* Precedes each hypothesis' tokens and, if it has them, their log-probabilities. */
 struct head {
     uint32_t n_ids;
     uint32_t has_eos;

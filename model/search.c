@@ -30,7 +30,7 @@ enum mt_status mt_search_init(struct mt_search *search, const struct mt_search_o
         return status;
     *search = (struct mt_search){
         .options = *options, .n_live = 1, .width = options->n_beams, .nodes = nodes};
-    /* A token before eos. */
+    /* At least one token has to come before eos. */
     if (options->rules == MT_SEARCH_CTRANSLATE2)
         search->options.min_length = mt_size_max(options->min_length, 2);
     return MT_OK;
@@ -52,7 +52,7 @@ enum mt_status mt_search_keep_log(struct mt_search *search, struct mt_arena *are
     return MT_OK;
 }
 
-/* One more than the candidates, because eos may have to be passed over. */
+/* One more than the candidates is needed, because eos may have to be skipped. */
 size_t mt_search_n_top(const struct mt_search *search)
 {
     size_t n_beams = search->options.n_beams;
@@ -75,8 +75,8 @@ void mt_search_force(struct mt_search *search, int32_t token, float logprob)
     search->beams[0].parent = 0;
 }
 
-/* Ties go to the lowest flat index beam * V + token, so that the order never depends on how
- * candidates were found. */
+/* Ties are resolved by the lowest flat index beam * V + token, so that the order never depends on
+ * how candidates were found. */
 static bool ranks_before(const struct candidate *a, const struct candidate *b)
 {
     if (a->sum != b->sum)
@@ -97,9 +97,9 @@ static void candidate_insert(struct candidate *list, size_t *n, size_t capacity,
     list[at] = *c;
 }
 
-/* Without eos in the distribution the others' probabilities grow by what it had. Where it had
- * nearly all, no digit of the difference is left: the best of the others then gets all of it, and
- * never more. */
+/* If eos is excluded from the distribution, then the other probabilities grow. If eos had nearly
+ * all of it, then no digit of the difference is left, and the best of the others gets all of it,
+ * but never more. */
 static float mask_correction(const struct mt_search *search, const struct mt_row_output *output)
 {
     size_t best = output->top[0].id == search->options.eos_id;
@@ -111,7 +111,8 @@ static float mask_correction(const struct mt_search *search, const struct mt_row
     return correction < most ? correction : most;
 }
 
-/* The continuations of one beam, best first, until the list of all beams' best is beyond reach. */
+/* Offers the continuations of one beam, best first, until they cannot enter the list of all beams'
+ * best any more. */
 static void offer_beam(const struct mt_search *search, size_t beam,
                        const struct mt_row_output *output, struct candidate *list, size_t *n,
                        size_t capacity)
@@ -144,7 +145,7 @@ static float normalized(const struct mt_search *search, float sum, size_t n_toke
            (float)mt_real_pow((double)n, (double)search->options.length_penalty);
 }
 
-/* The pool keeps its best n_beams; of equals the older one. */
+/* The pool keeps its best n_beams; of equal ones the older. */
 static void pool_insert(struct mt_search *search, const struct mt_finished *finished)
 {
     size_t capacity = search->options.n_beams;
@@ -197,8 +198,8 @@ static void log_candidate(struct mt_search *search, const struct candidate *c,
         };
 }
 
-/* Splits the candidates: the best that go on become the beams, finished ones of rank < width enter
- * the pool. */
+/* Divides the candidates: the best that go on become the beams, and finished ones of rank < width
+ * enter the pool. */
 static void settle(struct mt_search *search, const struct candidate *list, size_t n)
 {
     size_t width = search->width, n_live = 0;
@@ -230,7 +231,7 @@ static void settle(struct mt_search *search, const struct candidate *list, size_
     search->n_generated++;
 }
 
-/* Whether no live beam can improve the pool any more, as the rules decide it. */
+/* Whether no live beam can improve the pool any more, by the rules. */
 static bool pool_is_final(const struct mt_search *search)
 {
     const struct mt_search_options *o = &search->options;
@@ -269,7 +270,7 @@ int32_t mt_search_last_token(const struct mt_search *search, size_t beam)
     return node_at(search, search->n_generated - 1, beam)->token;
 }
 
-/* A path through the tree: the node (step n - 1, beam) and all before it. */
+/* A path through the tree: the node (step n - 1, beam) and all nodes before it. */
 struct path {
     size_t n;
     int32_t beam;
@@ -283,7 +284,7 @@ static void shorten(const struct mt_search *search, struct path *path, size_t n)
     }
 }
 
-/* Different nodes of a step are different token sequences, so what two paths have in common ends
+/* Different nodes of a step are different token sequences, so the common part of two paths ends
  * where they meet. */
 static void meet(const struct mt_search *search, struct path *path, struct path other)
 {

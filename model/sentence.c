@@ -53,20 +53,20 @@ static enum mt_status check_options(const struct mt_hparams *h, const struct mt_
                : check_ids(o->forced_target, o->n_forced_target, h->n_target_vocab, "target", err);
 }
 
-/* What every hypothesis begins with, or MT_NO_TOKEN. */
+/* Returns the first token of every hypothesis, or MT_NO_TOKEN. */
 static int32_t first_of(const struct mt_hparams *h, const struct mt_sentence_options *o)
 {
     return o->has_first_target ? o->first_target : h->forced_bos_id;
 }
 
-/* Tokens that a hypothesis begins with, whatever the model thinks of them. */
+/* Counts the tokens at the beginning of a hypothesis that the model does not choose. */
 static size_t n_begun(const struct mt_hparams *h, const struct mt_sentence_options *o)
 {
     return o->n_target_prefix + (first_of(h, o) != MT_NO_TOKEN);
 }
 
-/* Generated tokens at most: what the options say, else what the model says; a given target brings
- * its own length. */
+/* Returns the most generated tokens, by the options or by the model; a given target has its own
+ * length. */
 static size_t max_target_of(const struct mt_hparams *h, size_t n_source,
                             const struct mt_sentence_options *o)
 {
@@ -85,7 +85,7 @@ static size_t max_target_of(const struct mt_hparams *h, size_t n_source,
                                     : limit;
 }
 
-/* Behind what a hypothesis begins with there must be room for a token. */
+/* There must be room for a token after those at the beginning. */
 static enum mt_status check_begin(const struct mt_hparams *h, size_t max_target,
                                   const struct mt_sentence_options *o, struct mt_error *err)
 {
@@ -107,7 +107,8 @@ static enum mt_status check_begin(const struct mt_hparams *h, size_t max_target,
                        "max_decoding_length: expected at least %zu, because every translation of "
                        "this model begins with its forced_bos_token_id (%d), found %zu",
                        n + 1, first_of(h, o), max_target);
-    /* Whichever of the model's own settings leaves so little; max_length counts the start token. */
+    /* The limit may come from any of the model's own settings; max_length includes the start
+     * token. */
     bool is_short = max_target < h->max_positions;
     return mt_fail(err, MT_LIMIT,
                    "the model's %s: expected at least %zu, because every translation begins with "
@@ -136,7 +137,7 @@ static enum mt_status check_lengths(const struct mt_hparams *h, size_t n_source,
     return MT_OK;
 }
 
-/* A taken block per row of this table. */
+/* Each row of this table is a block to allocate. */
 struct block {
     void **out;
     size_t count, element_bytes;
@@ -183,8 +184,8 @@ static enum mt_status take_memory(struct mt_sentence *s, struct mt_error *err)
     return status;
 }
 
-/* Room for the candidates of search, or for the runners-up that were asked for,
- * whichever is more. */
+/* Allocates the candidates of the search, or the runners-up that were asked for, whichever are
+ * more. */
 static enum mt_status take_outputs(struct mt_sentence *s, struct mt_error *err)
 {
     size_t n_top = mt_size_max(mt_search_n_top(&s->search), s->n_top);
@@ -265,8 +266,8 @@ static void copy_given(struct mt_sentence *s, const struct mt_sentence_options *
     s->n_given = s->is_forced ? n : n + 1; /* the last token of a given target is never consumed */
 }
 
-/* Which tokens may be next. With a forced target every token is allowed, since it may hold what the
- * search would never choose. */
+/* Chooses the tokens that may be next. With a forced target every token is allowed, since it may
+ * have tokens that the search would never choose. */
 static enum mt_status choose_candidates(struct mt_sentence *s, const struct mt_sentence_options *o,
                                         struct mt_error *err)
 {
@@ -354,7 +355,7 @@ uint16_t *mt_sentence_table(const struct mt_sentence *sentence, size_t beam)
     return sentence->tables[0] + beam * sentence->max_target;
 }
 
-/* Greedy's score is the mean log-probability of what it wrote. */
+/* The score of greedy search is the mean log-probability of its tokens. */
 static float mean(const float *numbers, size_t n)
 {
     double sum = 0.0;
@@ -375,13 +376,13 @@ void mt_sentence_collect(struct mt_sentence *s)
         hypothesis->score =
             s->n_beams == 1 ? mean(hypothesis->logprobs, finished->n_tokens) : finished->score;
         if (!s->wants_scores)
-            hypothesis->score = 0.0f; /* raw logits, which say nothing without their sum */
+            hypothesis->score = 0.0f; /* raw logits say nothing without their sum */
         hypothesis->has_eos = finished->has_eos;
     }
     if (s->n_hypotheses)
         return;
-    /* Only weights that are not numbers leave the search without a candidate: the answer is empty,
-     * its score says so. */
+    /* The search is left without a candidate only if weights are not numbers: then the translation
+     * is empty, and its score shows the fault. */
     s->n_hypotheses = 1;
     s->hypotheses[0].ids[0] = s->model->hparams.eos_id;
     s->hypotheses[0].logprobs[0] = -INFINITY;

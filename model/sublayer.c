@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A token's row of a packed table lies scattered: four numbers of every group of 64. */
+/* In a packed table a token's row is scattered: four numbers of every group of 64 belong to it. */
 static void unpack_row(const struct mt_linear *packed, int32_t id, float *out)
 {
     size_t column = (size_t)id;
@@ -61,7 +61,7 @@ void mt_feed_forward(const struct mt_member *me, const struct mt_model *model,
                      const struct mt_feed_forward *ffn, const struct mt_workspace *w, size_t n_rows)
 {
     const struct mt_rows *x = mt_sublayer_input(me, model, &ffn->norm, w, n_rows);
-    /* Encoder and decoder may differ in d_ff: hidden is as wide as the larger. */
+    /* Encoder and decoder may differ in d_ff, so hidden is as wide as the larger one. */
     struct mt_rows hidden = w->hidden;
     hidden.width = ffn->fc1.n_out;
     hidden.padded = mt_size_round_up(hidden.width, MT_PACK_K);

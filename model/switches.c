@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Encoder, decoder, cross. */
+/* The heads are in the order encoder, decoder, cross. */
 static size_t first_of(const struct mt_hparams *h, enum mt_trace_kind place)
 {
     size_t n_encoder = h->n_encoder_layers * h->n_encoder_heads;

@@ -1,6 +1,6 @@
 /*
- * Heads that are switched off, for one sentence: what such a head gathers is replaced by 0, before
- * the layer's output matrix. Other sentences of the same batch notice nothing.
+ * Heads that are switched off for one sentence: the output of such a head is replaced by 0 before
+ * the layer's output matrix. Other sentences of the same batch are not affected.
  *
  * Thread-safety: immutable once made.
  */
@@ -21,14 +21,14 @@ struct mt_head {
 };
 #define MT_ALL_HEADS SIZE_MAX
 
-/* *out is a byte for each head of the model, 1 where it is off; NULL for no heads. The same head
- * may come twice. MT_INVALID: a head that the model does not have. */
+/* *out has a byte for each head of the model, 1 if it is off; NULL for no heads. The list may have
+ * duplicates. MT_INVALID: the model does not have a head. */
 MT_MUST_CHECK enum mt_status mt_switches_make(const struct mt_hparams *hparams,
                                               const struct mt_head *heads, size_t n,
                                               struct mt_arena *arena, uint8_t **out,
                                               struct mt_error *err);
 
-/* The switches of a layer's heads. NULL for NULL. */
+/* Returns the switches of a layer's heads. NULL for NULL. */
 const uint8_t *mt_switches_of(const uint8_t *switches, const struct mt_hparams *hparams,
                               enum mt_trace_kind place, size_t layer);
 

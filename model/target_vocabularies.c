@@ -50,7 +50,7 @@ static enum mt_status open_one(struct mt_model *model, const struct mt_source *s
     return status;
 }
 
-/* Notes which of the files are there: one for each language of the model, or one where it has none. */
+/* Looks for the files: one for each language of the model, or one if the model names none. */
 enum mt_status mt_target_vocabularies_open(struct mt_model *model, const struct mt_source *source,
                                            struct mt_error *err)
 {

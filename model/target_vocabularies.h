@@ -1,6 +1,6 @@
 /*
- * The target vocabularies of a model (model/files/target_vocabulary.h), each with the columns of the
- * output layer that its tokens need: a copy, made once, because they lie scattered.
+ * The target vocabularies of a model (model/files/target_vocabulary.h), each with a copy of its
+ * tokens' columns of the output layer, because these are scattered there.
  *
  * Thread-safety: immutable once open.
  */
@@ -11,18 +11,19 @@
 #include "model/files/source.h"
 
 struct mt_target_vocabulary {
-    const char *language; /* the model's own code; NULL: any */
+    const char *language; /* the model's own code; NULL: any language */
     struct mt_candidates allowed;
     struct mt_linear columns;
 };
 
-/* Opens those that lie beside the weights, into the model's arena. The tokenizer and the weights are
- * open. */
+/* Opens the vocabularies that are beside the weights, into the model's arena. The tokenizer and the
+ * weights are already open. */
 MT_MUST_CHECK enum mt_status mt_target_vocabularies_open(struct mt_model *model,
                                                          const struct mt_source *source,
                                                          struct mt_error *err);
 
-/* That of a target language, by the model's own code or NULL; NULL where there is none. */
+/* Returns the vocabulary of a target language, which is given by the model's own code or NULL; NULL
+ * if there is none. */
 const struct mt_target_vocabulary *mt_target_vocabulary_of(const struct mt_model *model,
                                                            const char *language);
 

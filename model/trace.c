@@ -9,7 +9,7 @@
     (MT_TRACE_DECODER | MT_TRACE_DECODER_QUERIES | MT_TRACE_DECODER_KEYS | \
      MT_TRACE_DECODER_VALUES | MT_TRACE_DECODER_OUTPUTS)
 
-/* A row for each step of the decoder. */
+/* Kinds with a row for each step of the decoder. */
 #define HAS_TARGET_ROWS                                                                  \
     (SELF_ATTENTION | MT_TRACE_CROSS | MT_TRACE_CROSS_QUERIES | MT_TRACE_CROSS_OUTPUTS | \
      MT_TRACE_DECODER_STATES | MT_TRACE_LOGITS | MT_TRACE_DECODER_STREAM |               \

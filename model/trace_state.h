@@ -1,6 +1,6 @@
 /*
- * The inside of a trace: one block of numbers per kind, sized for the longest target, filled row by
- * row.
+ * The inside of a trace: one block of numbers for each kind, allocated for the longest target and
+ * filled row by row.
  */
 #ifndef MT_MODEL_TRACE_STATE_H
 #define MT_MODEL_TRACE_STATE_H
@@ -10,25 +10,26 @@
 #include "model/trace.h"
 
 struct mt_trace_block {
-    /* [row_capacity, n_layers, n_heads, column_capacity], NULL where not asked for. Rows first: the
-     * memory behind the last one, most of it where targets are short, is never touched. */
+    /* [row_capacity, n_layers, n_heads, column_capacity], NULL if not asked for. The row is the
+     * first index, so that the memory after the last row, which is most of it for short targets, is
+     * never touched. */
     float *numbers;
     size_t row_capacity, column_capacity;
     struct mt_trace_shape shape;
 };
 
 struct mt_trace {
-    unsigned kinds; /* that were asked for and are there to be seen */
+    unsigned kinds; /* kinds that were asked for and exist */
     struct mt_trace_block blocks[MT_TRACE_KINDS];
 };
 
-/* kinds: enum mt_trace_kind or'ed. Takes its memory from the arena; pages are committed as rows are
- * written. */
+/* kinds is a combination of enum mt_trace_kind. Memory comes from the arena; pages are committed as
+ * rows are written. */
 MT_MUST_CHECK enum mt_status mt_trace_init(struct mt_trace *trace, const struct mt_hparams *hparams,
                                            unsigned kinds, size_t n_source, size_t max_target,
                                            struct mt_arena *arena, struct mt_error *err);
 
-/* The final length of the target: rows of the decoder's kinds. */
+/* Sets the final length of the target, which is the number of rows of the decoder's kinds. */
 void mt_trace_set_target_length(struct mt_trace *trace, size_t n_target);
 
 /* Copies n numbers into a row, zeroing the rest of it. Does nothing for a kind that was not asked
@@ -36,19 +37,19 @@ void mt_trace_set_target_length(struct mt_trace *trace, size_t n_target);
 void mt_trace_write(struct mt_trace *trace, enum mt_trace_kind kind, size_t layer, size_t head,
                     size_t row, const float *numbers, size_t n);
 
-/* Where a row is to be written, all of it: n_columns numbers, behind them those of the next head. NULL
- * for a kind that was not asked for, or for trace NULL. */
+/* Returns where a row of n_columns numbers has to be written; those of the next head follow it.
+ * NULL for a kind that was not asked for, or for trace NULL. */
 float *mt_trace_at(struct mt_trace *trace, enum mt_trace_kind kind, size_t layer, size_t head,
                    size_t row);
 
-/* Writes n numbers of a row from column first on, and nothing else. */
+/* Writes n numbers of a row from column first on, without changing the others. */
 void mt_trace_write_part(struct mt_trace *trace, enum mt_trace_kind kind, size_t row, size_t first,
                          const float *numbers, size_t n);
 
 /* Fills a row of the only matrix of a kind with one number. */
 void mt_trace_fill(struct mt_trace *trace, enum mt_trace_kind kind, size_t row, float number);
 
-/* Whether any of these kinds, or'ed, is asked for; false for NULL. */
+/* Whether any of these kinds was asked for; false for NULL. */
 bool mt_trace_wants(const struct mt_trace *trace, unsigned kinds);
 
 #endif

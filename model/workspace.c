@@ -6,13 +6,13 @@
 #include "model/kernels/canonical.h"
 #include "model/sentence.h"
 
-/* Members write their scores often: keep them on cache lines of their own. */
+/* Members often write their scores, so each has cache lines of its own. */
 #define LINE_FLOATS 16
 
-/* Candidates of beam search, or runners-up that a request asked for. */
+/* Room for the candidates of beam search, or for the runners-up that a request asked for. */
 #define TOP_STRIDE (2 * MT_MAX_BEAMS + 1 > MT_MAX_TOP ? 2 * MT_MAX_BEAMS + 1 : MT_MAX_TOP)
 
-/* Where the next piece goes. Without memory its offset is still counted. */
+/* The position of the next piece. Without memory only its offset is counted. */
 struct cursor {
     unsigned char *memory;
     size_t n_bytes;
@@ -136,7 +136,7 @@ struct mt_workspace mt_workspace_part(const struct mt_workspace *workspace, size
     w.top += member * w.max_rows * w.top_stride;
     w.order += member * w.max_rows;
     w.columns += member * w.columns_stride;
-    /* An encoder pass has more rows than max_rows, but computes no sums. */
+    /* An encoder pass has more rows than max_rows, but needs no sums. */
     w.block_sums += mt_size_min(first_row, w.max_rows) * w.n_blocks;
     return w;
 }

@@ -4,8 +4,8 @@
  *
  *   models directories    and everything in them; the targets of links in them, and what is beside
  *                         these
- *   a model, a file       and what is beside it, because it is replaced by a rename; for a link also
- *                         what is beside the target
+ *   a model, a file       and what is beside it, because it is replaced by a rename; for a link
+ *                         also what is beside the target
  *   the system            time zones, fonts, and the kernel's files about processes and processors
  *
  * Thread-safety: safe while nobody changes the environment.
