@@ -7,8 +7,8 @@
 
 /* Small pieces share chunks of CHUNK_BYTES; a larger piece gets a chunk of its own. */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-/* A fuzzer makes an arena for every input, and sees who leaves a piece: what is not taken, and a
- * gap behind each piece, are poisoned. */
+/* A fuzzer makes an arena for every input, and should find accesses outside of a piece: memory that
+ * is not allocated, and a gap behind each piece, are poisoned. */
 #include <sanitizer/asan_interface.h>
 #define CHUNK_BYTES ((size_t)4 * 1024)
 #define GAP_BYTES ((size_t)MT_ARENA_ALIGNMENT)
@@ -53,8 +53,8 @@ void mt_arena_destroy(struct mt_arena *arena)
     free(arena);
 }
 
-/* calloc rather than malloc + memset: large blocks come from the kernel as zero pages and are not
- * touched here. */
+/* calloc is used instead of malloc and memset, because large blocks come from the kernel as zero
+ * pages and are not touched here. */
 static struct chunk *chunk_create(size_t capacity)
 {
     size_t bytes;
@@ -70,8 +70,8 @@ static struct chunk *chunk_create(size_t capacity)
     return chunk;
 }
 
-/* A chunk of its own goes behind the first, so that the first, half-full one stays the next to be
- * filled. */
+/* A chunk for a single large piece is put behind the first, so that the first one, which has room
+ * left, is still filled next. */
 static void chunk_link(struct mt_arena *arena, struct chunk *chunk, bool becomes_current)
 {
     if (becomes_current || !arena->chunks) {

@@ -1,6 +1,6 @@
 /*
- * Letters and digits of ASCII, whatever the locale. A byte of another character is none of them, and
- * neither is what a reader returns at its end (-1).
+ * Letters and digits of ASCII, in any locale. Bytes of other characters are none of them, and
+ * neither is -1, which readers return at the end.
  *
  * Thread-safety: the functions are safe.
  */

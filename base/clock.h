@@ -1,6 +1,7 @@
 /*
- * The time for deadlines and durations: since some moment in the past, never set back. And the time of
- * day, which may be.
+ * A clock for deadlines and durations, which counts from an arbitrary moment and is never set back.
+ * And the time of day, which may be set back.
+ *
  * Thread-safety: safe.
  */
 #ifndef MT_BASE_CLOCK_H
@@ -16,7 +17,7 @@ static inline int64_t mt_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* As waits for a condition want it. */
+/* Converts to the form for condition variables. */
 static inline struct timespec mt_timespec_of_ns(int64_t ns)
 {
     return (struct timespec){.tv_sec = (time_t)(ns / 1000000000),
@@ -28,7 +29,7 @@ static inline int64_t mt_now_ms(void)
     return mt_now_ns() / 1000000;
 }
 
-/* Milliseconds since 1970, UTC: the time of day. */
+/* Returns the time of day as milliseconds since 1970, UTC. */
 static inline int64_t mt_unix_ms(void)
 {
     struct timespec now;

@@ -19,12 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long the first process may take to begin before a second one takes its place, which may take twice as
- * long; and how many do. */
+/* How long the first process may take to begin. After that a second one is started, which may take
+ * twice as long, and so on, up to MAX_PROCESSES. */
 #define BEGIN_MS 50
 #define MAX_PROCESSES 50
 
-/* What the two processes share. */
+/* Memory that both processes share. */
 struct outcome {
     unsigned n_processes; /* that were to begin */
     bool has_begun, is_done;
@@ -50,7 +50,7 @@ static void limit(int resource, rlim_t most)
     (void)!setrlimit((__rlimit_resource_t)resource, &limits);
 }
 
-/* Everything else ends the process. */
+/* Allows only a few system calls; any other one ends the process. */
 static void forbid_system_calls(int fd)
 {
     static const int allowed[] = {
@@ -58,17 +58,17 @@ static void forbid_system_calls(int fd)
         SCMP_SYS(munmap),      SCMP_SYS(madvise),        SCMP_SYS(mprotect),
         SCMP_SYS(futex),       SCMP_SYS(exit),           SCMP_SYS(exit_group),
         SCMP_SYS(getrandom),   SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
-        SCMP_SYS(sched_yield), SCMP_SYS(clock_gettime),  SCMP_SYS(sysinfo), /* qsort's */
+        SCMP_SYS(sched_yield), SCMP_SYS(clock_gettime),  SCMP_SYS(sysinfo), /* for qsort */
     };
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
     bool is_complete = filter != NULL;
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed && is_complete; i++)
         is_complete = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0) == 0;
-    /* To its result: the descriptors of our clients are there, too. */
+    /* It may only write to its result, because the descriptors of clients are open, too. */
     is_complete = is_complete && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1,
                                                   SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)fd, 0)) == 0;
-    /* malloc, in a thread's arena, asks /proc before it gives memory back, and mktime for the time
-     * zone: both take a no. */
+    /* malloc, in a thread's arena, reads /proc before it returns memory, and mktime reads the time
+     * zone; both continue if that is refused. */
     static const int refused[] = {SCMP_SYS(openat), SCMP_SYS(newfstatat), SCMP_SYS(statx)};
     for (size_t i = 0; i < sizeof refused / sizeof *refused && is_complete; i++)
         is_complete = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), refused[i], 0) == 0;
@@ -77,8 +77,8 @@ static void forbid_system_calls(int fd)
     seccomp_release(filter);
 }
 
-/* SIGALRM ends it. Not by alarm(), which is another system call on some architectures: the daemon's
- * own filter lets this one through. */
+/* Ends the process by SIGALRM. alarm() is not used, because on some architectures it is a system
+ * call that the daemon's own filter does not allow. */
 static void end_after(unsigned ms)
 {
     const struct itimerval timer = {
@@ -101,8 +101,9 @@ static void confine(const struct mt_confined *confined, size_t address_space, in
     forbid_system_calls(fd);
 }
 
-/* The C library's lock of the time zone, which a thread of the old process may have held: then it is held
- * for ever here, and who asks for the time, as libzip does for each entry, never goes on. */
+/* Waits for the C library's lock of the time zone, which a thread of the old process may have held
+ * during the fork. Then it is held for ever in this process, and a call that needs the time, as
+ * libzip makes for each entry, never returns. */
 static void wait_for_time_zone(struct outcome *outcome)
 {
     struct tm tm;
@@ -112,7 +113,7 @@ static void wait_for_time_zone(struct outcome *outcome)
     outcome->has_begun = true;
 }
 
-/* In the new process. Signal handlers of the old one are none of its business. */
+/* Runs in the new process, without the old one's signal handlers. */
 static void run_work(const struct mt_confined *confined, size_t address_space, int fd,
                      struct outcome *outcome)
 {
@@ -129,7 +130,7 @@ static void run_work(const struct mt_confined *confined, size_t address_space, i
     _exit(0);
 }
 
-/* What the other process says of itself is not believed to be well-formed. */
+/* The message of the other process is not trusted to be well-formed. */
 static enum mt_status take_error(const struct outcome *outcome, struct mt_error *err)
 {
     enum mt_status status = outcome->status;
@@ -168,7 +169,7 @@ static int wait_for(pid_t pid)
     int status = 0;
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
-            break; /* whoever ignores SIGCHLD gets no status; the outcome still tells */
+            break; /* there is no status if the process ignores SIGCHLD, but the outcome tells */
     return status;
 }
 

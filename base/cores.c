@@ -27,10 +27,10 @@ static bool read_line(const char *directory, const char *name, char out[MAX_LINE
     return is_read;
 }
 
-/* Processors that the group in this directory may use; INFINITY: any number. */
+/* Returns how many processors the group in this directory may use; INFINITY: no limit. */
 typedef double quota_of(const char *directory);
 
-/* cpu.max: "QUOTA PERIOD" or "max PERIOD", in microseconds. */
+/* Reads cpu.max: "QUOTA PERIOD" or "max PERIOD", in microseconds. */
 static double quota_2(const char *directory)
 {
     char line[MAX_LINE];
@@ -41,7 +41,7 @@ static double quota_2(const char *directory)
     return quota / period;
 }
 
-/* A quota of -1 is none. */
+/* A quota of -1 means no limit. */
 static double quota_1(const char *directory)
 {
     char quota[MAX_LINE], period[MAX_LINE];
@@ -51,8 +51,8 @@ static double quota_1(const char *directory)
     return atof(quota) / atof(period);
 }
 
-/* The smallest of the group's and its parents'. In a container the path may be the host's, of which
- * only the mount's own directory is there. */
+/* Returns the smallest quota of the group and its parents. In a container the path may be the
+ * host's, of which only the mount's own directory exists. */
 static double smallest(const char *mount, const char *group, quota_of *quota)
 {
     char directory[PATH_MAX];
@@ -80,7 +80,7 @@ static bool has_controller(const char *controllers, const char *name)
     return false;
 }
 
-/* A line of /proc/self/cgroup, "NUMBER:CONTROLLERS:GROUP"; version 2 has no controllers. */
+/* Reads a line of /proc/self/cgroup, "NUMBER:CONTROLLERS:GROUP"; version 2 has no controllers. */
 static double quota_of_line(const char *root, char *line)
 {
     char mount[PATH_MAX];
@@ -119,7 +119,8 @@ static void look(void)
     size_t quota = mt_cores_in_quota("");
     long n_online = sysconf(_SC_NPROCESSORS_ONLN);
     n_available = n_online > 0 ? (size_t)n_online : 1;
-    if (!sched_getaffinity(0, sizeof allowed, &allowed)) /* the mask is too small for 1,025 */
+    /* this fails on machines with more than 1,024 processors */
+    if (!sched_getaffinity(0, sizeof allowed, &allowed))
         n_available = mt_size_max(1, (size_t)CPU_COUNT(&allowed));
     if (quota)
         n_available = mt_size_min(n_available, quota);

@@ -19,7 +19,7 @@ struct range {
     atomic_bool has_faulted;
 };
 
-/* The kernel tells a signal handler an address and nothing else, so this list is the process's. */
+/* A signal handler gets only an address from the kernel, so this list is global. */
 static struct range ranges[MT_MAX_FAULT_RANGES];
 /* No range behind these was ever taken. */
 static atomic_size_t n_used;
@@ -36,11 +36,11 @@ static struct range *find(uintptr_t address)
     return NULL;
 }
 
-/* The bare call: libc's function is not among those that a signal handler may use. */
+/* Makes the system call directly, because libc's function may not be called by a signal handler. */
 static bool map_zeros(uintptr_t begin, uintptr_t end)
 {
 #ifdef __s390x__
-    /* There the kernel takes the address of what it takes in registers elsewhere. */
+    /* On this architecture the kernel takes the address of the arguments. */
     const unsigned long arguments[] = {
         begin, end - begin, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, (unsigned long)-1,
         0};
@@ -51,8 +51,8 @@ static bool map_zeros(uintptr_t begin, uintptr_t end)
 #endif
 }
 
-/* A truncated file has lost everything behind the fault: one mapping for all of it, not one per
- * page. The mark comes first, so that no result of the zeros can be finished before it is set. */
+/* A truncated file has lost everything behind the fault, so one mapping replaces all of it. The
+ * mark is set first, so that no result of the zeros can be finished before. */
 static void handle(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -67,7 +67,7 @@ static void handle(int number, siginfo_t *info, void *context)
             return;
         }
     }
-    /* Not ours: the access is repeated, and now ends the process. */
+    /* The fault is not in a registered mapping: the access is repeated, and ends the process. */
     signal(number, SIG_DFL);
     errno = reason;
 }

@@ -19,13 +19,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* One call of sendfile, which cannot be interrupted on its way. */
+/* Bytes for one call of sendfile, which cannot be interrupted. */
 #define COPY_BYTES ((size_t)16 << 20)
 
-/* One call of write, between which a file may turn out not to be wanted any more. */
+/* Bytes for one call of write; between two calls the writing may be cancelled. */
 #define WRITE_BYTES ((size_t)8 << 20)
 
-/* The open file is how a change of it is seen, even after it was renamed or unlinked. */
+/* A change is noticed through the open file, even after it was renamed or unlinked. */
 struct mt_mapping_watch {
     int fd;
     size_t fault_number;
@@ -58,7 +58,7 @@ const char *mt_file_kind(mode_t mode)
                             : "device";
 }
 
-/* O_NONBLOCK: opening a FIFO by mistake must not hang; regular files ignore it. */
+/* O_NONBLOCK, because opening a FIFO by mistake must not block; regular files ignore it. */
 static enum mt_status open_regular(const char *path, int *out_fd, struct stat *out_stat,
                                    struct mt_error *err)
 {
@@ -91,7 +91,7 @@ static enum mt_status map(int fd, const char *path, size_t length, struct mt_map
     return MT_OK;
 }
 
-/* ctime would also tell of a rename or a link, which do no harm. */
+/* ctime is not compared, because renames and links, which are harmless, change it, too. */
 static bool is_unchanged(int fd, off_t length, const struct timespec *changed)
 {
     struct stat st;
@@ -99,7 +99,7 @@ static bool is_unchanged(int fd, off_t length, const struct timespec *changed)
            st.st_mtim.tv_nsec == changed->tv_nsec;
 }
 
-/* Takes fd over where it succeeds. */
+/* Takes over fd if it succeeds. */
 static enum mt_status watch(int fd, const char *path, const struct stat *st,
                             struct mt_mapping *mapping, struct mt_error *err)
 {
@@ -159,8 +159,8 @@ static enum mt_status map_copy(int fd, const char *path, const struct stat *st,
     return status;
 }
 
-/* What a repository of models holds in place of its large files,
- * as git without git-lfs fetches it. */
+/* Refuses the pointer that a repository has instead of a large file if it was cloned without
+ * git-lfs. */
 static enum mt_status refuse_lfs_pointer(const char *path, const void *bytes, size_t length,
                                          struct mt_error *err)
 {
@@ -304,14 +304,14 @@ static enum mt_status write_all(const atomic_bool *is_cancelled, int fd, const c
     return fsync(fd) ? mt_fail_errno(err, path, "sync") : check_wanted(is_cancelled, path, err);
 }
 
-/* What stands behind the path in a temporary file's name: mkostemps' six letters, and an end that
- * nobody else's file has: "config.json.backup" is not ours to remove. */
+/* A temporary file's name is the path, mkostemps' six letters, and an ending that no other program
+ * uses: "config.json.backup" must not be removed. */
 #define N_RANDOM 6
 #define TEMPORARY_END ".attentiond-tmp"
 
-/* A new file is somebody's from the moment that it is locked. Who removes leftovers locks them,
- * too, and may have come first: then it is being removed, or has been. File systems without locks
- * have nobody who removes. */
+/* A new file belongs to its writer once it is locked. A process that removes leftovers locks them,
+ * too, and may have come first; then the file is being removed, or is already gone. On file systems
+ * without locks nobody removes leftovers. */
 static bool is_taken(int fd)
 {
     struct stat st;
@@ -320,8 +320,8 @@ static bool is_taken(int fd)
     return fstat(fd, &st) == 0 && st.st_nlink == 0;
 }
 
-/* A random name, not one made of the process id: a container's daemon is always process 1, and what
- * it left behind when it was killed would be in its way for ever. */
+/* The name is random instead of using the process id: a container's daemon is always process 1, and
+ * a file that it left when it was killed would be in its way for ever. */
 static enum mt_status create_temporary(const char *path, char **out_name, int *out_fd,
                                        struct mt_error *err)
 {
@@ -367,8 +367,8 @@ size_t mt_file_temporary_length(const char *name)
     return length - n_end;
 }
 
-/* Temporary files of the same path whose writers were killed: a daemon that dies while it starts,
- * again and again, must not fill the disk. */
+/* Removes temporary files of the same path whose writers were killed: a daemon that repeatedly
+ * crashes at its start must not fill the disk. */
 static void remove_leftovers(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -404,7 +404,7 @@ enum mt_status mt_file_write_unless(const atomic_bool *is_cancelled, const char 
     status = write_all(is_cancelled, fd, path, bytes, length, err);
     if (!status && fchmod(fd, MT_FILE_MODE))
         status = mt_fail_errno(err, path, "set the mode of");
-    /* What is synced is not lost by close, and the lock must not end before the name: another
+    /* Closing cannot lose synced data. The lock must not end before the rename, because another
      * writer would take the file for a leftover. */
     if (!status && rename(name, path))
         status = mt_fail_errno(err, path, "rename to");

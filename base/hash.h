@@ -1,6 +1,6 @@
 /*
- * FNV-1a, 64 bits, for tables and for telling things apart; not against anybody who wants them to
- * collide. Thread-safety: safe.
+ * FNV-1a, 64 bits, for tables and for comparing data. It does not resist deliberate collisions.
+ * Thread-safety: safe.
  */
 #ifndef MT_BASE_HASH_H
 #define MT_BASE_HASH_H
@@ -10,7 +10,7 @@
 
 #define MT_HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 
-/* The hash of what gave `hash` and then these bytes; MT_HASH_BEGIN is that of nothing. */
+/* Continues a hash with these bytes; MT_HASH_BEGIN is the hash of nothing. */
 static inline uint64_t mt_hash(uint64_t hash, const void *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++)

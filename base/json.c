@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The largest integer below which every integer is a double of its own. */
+/* The largest integer up to which a double represents every integer. */
 #define MAX_EXACT_INTEGER 9007199254740991.0
 
-/* How much of a string an error message quotes. */
+/* Most bytes of a string that an error message quotes. */
 #define QUOTED_BYTES 80
 
 enum mt_status mt_json_parse(const char *bytes, size_t length, const struct mt_json_limits *limits,
@@ -21,10 +21,10 @@ enum mt_status mt_json_parse(const char *bytes, size_t length, const struct mt_j
     enum mt_status status = mt_json_check(bytes, length, limits, what, err);
     if (status)
         return status;
-    const char *end; /* asking for the end keeps cJSON from reporting through its global pointer */
+    const char *end; /* with an end pointer cJSON does not write its global error pointer */
     size_t mark = mt_utf8_mark_length(bytes, length);
     cJSON *tree = cJSON_ParseWithLengthOpts(bytes + mark, length - mark, &end, 0);
-    if (!tree) /* the check accepts less than cJSON does: nothing but memory can be missing */
+    if (!tree) /* the check accepts less than cJSON, so that only memory can be missing */
         return mt_fail(err, MT_MEMORY, "out of memory while parsing %s (%zu bytes)", what, length);
     *out = tree;
     return MT_OK;
@@ -44,7 +44,7 @@ enum mt_status mt_json_read_file(const char *path, size_t limit_bytes,
     return status;
 }
 
-/* The member, or NULL if it is absent or null. */
+/* Returns the member, or NULL if it is absent or null. */
 static const cJSON *get_member(const cJSON *object, const char *key, bool *found)
 {
     const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, key);

@@ -16,7 +16,7 @@
 
 struct cJSON;
 
-/* The most that max_depth may be: the scanner and cJSON recurse. */
+/* Upper limit of max_depth, because the scanner and cJSON recurse. */
 #define MT_JSON_MAX_DEPTH 128
 
 /* Limits of a document. NULL or {0} means the defaults. */
@@ -35,7 +35,8 @@ MT_MUST_CHECK enum mt_status mt_json_check(const char *bytes, size_t length,
                                            const struct mt_json_limits *limits, const char *what,
                                            struct mt_error *err);
 
-/* mt_json_check, then parses. *out is the caller's: cJSON_Delete it. */
+/* Checks the document as mt_json_check does, then parses it. The caller frees *out with
+ * cJSON_Delete. */
 MT_MUST_CHECK enum mt_status mt_json_parse(const char *bytes, size_t length,
                                            const struct mt_json_limits *limits, const char *what,
                                            struct cJSON **out, struct mt_error *err);
@@ -46,16 +47,17 @@ MT_MUST_CHECK enum mt_status mt_json_read_file(const char *path, size_t limit_by
                                                struct cJSON **out, struct mt_error *err);
 
 /*
- * Typed access to a member of an object. An absent member, or one that is null, leaves *out alone
- * and is MT_OK, so that the caller sets the default first; *found (may be NULL) says which. A
- * member of another type or out of range is MT_INVALID with key, value and expectation.
+ * Typed access to a member of an object. An absent member, or one that is null, leaves *out
+ * unchanged and is MT_OK, so that the caller sets the default before; *found (may be NULL) tells
+ * whether it was there. A member of another type or out of range is MT_INVALID with key, value and
+ * expectation.
  */
 MT_MUST_CHECK enum mt_status mt_json_get_string(const struct cJSON *object, const char *key,
                                                 const char **out, bool *found,
                                                 struct mt_error *err);
 MT_MUST_CHECK enum mt_status mt_json_get_bool(const struct cJSON *object, const char *key,
                                               bool *out, bool *found, struct mt_error *err);
-/* An integer: 5 and 5.0 are, 5.5 is not. Range [low, high], both within +-2^53. */
+/* Reads an integer: 5 and 5.0 are integers, 5.5 is not. Range [low, high], both within +-2^53. */
 MT_MUST_CHECK enum mt_status mt_json_get_integer(const struct cJSON *object, const char *key,
                                                  int64_t low, int64_t high, int64_t *out,
                                                  bool *found, struct mt_error *err);
@@ -64,9 +66,9 @@ MT_MUST_CHECK enum mt_status mt_json_get_number(const struct cJSON *object, cons
                                                 struct mt_error *err);
 
 /*
- * Writer: appends compact JSON to a text buffer that it borrows; commas are its business. Failures
- * (memory, the buffer's limit) stay in the buffer's status. Misnesting is a bug of ours and
- * asserted.
+ * A writer appends compact JSON to a text buffer that it borrows, and inserts the commas. Failures
+ * (memory, the buffer's limit) stay in the buffer's status. Wrong nesting is asserted, because it
+ * is a bug of ours.
  */
 #define MT_JSON_WRITER_DEPTH 32
 struct mt_json_writer {
@@ -83,29 +85,29 @@ void mt_json_end_object(struct mt_json_writer *writer);
 void mt_json_begin_array(struct mt_json_writer *writer);
 void mt_json_end_array(struct mt_json_writer *writer);
 void mt_json_key(struct mt_json_writer *writer, const char *key);
-/* Well-formed UTF-8 goes out as it is, only '"', '\\' and control characters are escaped; a
- * malformed byte becomes U+FFFD. */
+/* Well-formed UTF-8 is written unchanged, except that '"', '\\' and control characters are escaped;
+ * a malformed byte becomes U+FFFD. */
 void mt_json_string(struct mt_json_writer *writer, const char *bytes, size_t length);
 void mt_json_string_z(struct mt_json_writer *writer, const char *string);
 void mt_json_bool(struct mt_json_writer *writer, bool value);
 void mt_json_null(struct mt_json_writer *writer);
 void mt_json_integer(struct mt_json_writer *writer, int64_t value);
-/* "2026-11-28T12:00:00.000Z", of milliseconds since 1970. */
+/* Writes milliseconds since 1970 as "2026-11-28T12:00:00.000Z". */
 void mt_json_time(struct mt_json_writer *writer, int64_t unix_ms);
-/* One value that is JSON already. */
+/* Writes a value that already is JSON. */
 void mt_json_raw(struct mt_json_writer *writer, const char *json, size_t length);
-/* At most digits (1 to 17) significant digits, no trailing zeros;
- * NaN and infinities become null. */
+/* Writes at most digits (1 to 17) significant digits, without trailing zeros; NaN and infinities
+ * become null. */
 void mt_json_number(struct mt_json_writer *writer, double value, int digits);
-/* Exactly as mt_json_number, but fixed decimals (0 to 9) after the point, trailing zeros cut: for
- * arrays of probabilities. */
+/* Writes a number with fixed decimals (0 to 9) behind the point, without trailing zeros: for arrays
+ * of probabilities. Otherwise like mt_json_number. */
 void mt_json_fixed(struct mt_json_writer *writer, double value, int decimals);
 
-/* As mt_json_fixed, but never without a point: for readers to whom 90.0 and 90 differ. */
+/* Does the same, but always writes a point, for readers that distinguish 90.0 from 90. */
 void mt_json_float(struct mt_json_writer *writer, double value, int decimals);
 
-/* Members of an object: the key and what the function without "member" writes. The last two begin
- * the array or the object. */
+/* Write members of an object: the key, and what the function without "member" writes. The last two
+ * begin the array or the object. */
 void mt_json_member(struct mt_json_writer *writer, const char *key, const char *string);
 void mt_json_member_bytes(struct mt_json_writer *writer, const char *key, const char *bytes,
                           size_t length);
@@ -117,8 +119,8 @@ void mt_json_member_number(struct mt_json_writer *writer, const char *key, doubl
 void mt_json_member_array(struct mt_json_writer *writer, const char *key);
 void mt_json_member_object(struct mt_json_writer *writer, const char *key);
 
-/* What mt_json_number writes, NUL-terminated in out, for text that is not JSON.
- * Returns its length. */
+/* Writes the same as mt_json_number, NUL-terminated, into out, for text that is not JSON. Returns
+ * its length. */
 #define MT_JSON_NUMBER_BYTES 40
 size_t mt_json_format_number(double value, int digits, char out[MT_JSON_NUMBER_BYTES]);
 

@@ -15,16 +15,17 @@
 /* A number of 10^308 or more may overflow to infinity in a double. */
 #define MAX_DECIMAL_EXPONENT 308
 
-/* Where saturating counts of decimal digits stop: beyond any document, far from overflow. */
+/* Limit for counts of decimal digits, which saturate: larger than in any document, and far from
+ * overflow. */
 #define EXPONENT_CEILING 1000000000000
 
 /*
- * Keys of the open objects, innermost last; an object that closes takes its keys with it:
+ * Keys of the open objects, innermost last; an object that is closed removes its keys:
  *
  *   {"a": 1, "b": {"c": 2, "d": ...        keys: a b | c d
  *
- * Duplicates are looked for once per object, by sorting its keys: n log n whatever the keys are,
- * while a hash table can be driven into n^2 by whoever chooses them.
+ * Duplicates are searched once per object, by sorting its keys: this takes n log n for any keys,
+ * while an attacker who chooses the keys can drive a hash table to n^2.
  */
 struct key {
     uint64_t hash;
@@ -253,8 +254,8 @@ static enum mt_status scan_string(struct scanner *s)
     return MT_OK;
 }
 
-/* FNV-1a over code points, so that "a" and "\u0061" meet. Collisions cost comparisons, nothing
- * else. */
+/* FNV-1a over code points, so that "a" and "\u0061" are equal. A collision only costs a
+ * comparison. */
 static uint64_t hash_text(struct mt_json_span text)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -290,8 +291,8 @@ static bool is_same_key(const struct key *a, const struct key *b)
     return a->hash == b->hash && compare_text(a->text, b->text) == 0;
 }
 
-/* Takes the keys from first on off the stack. Of several duplicates it reports the one that stands
- * first in the document. */
+/* Removes the keys from first on. Of several duplicates it reports the first one in the
+ * document. */
 static enum mt_status close_keys(struct scanner *s, size_t first)
 {
     size_t n = s->n_keys - first;
@@ -343,7 +344,7 @@ static enum mt_status scan_member(struct scanner *s)
     return scan_value(s);
 }
 
-/* What objects and arrays have in common: brackets, commas and depth. */
+/* Scans what objects and arrays have in common: brackets, commas and depth. */
 static enum mt_status scan_items(struct scanner *s, char close, const char *separators,
                                  enum mt_status (*scan_item)(struct scanner *))
 {
@@ -377,7 +378,7 @@ static enum mt_status scan_object(struct scanner *s)
     return status ? status : close_keys(s, first_key);
 }
 
-/* Recursion is as deep as max_depth allows, which mt_json_check caps. */
+/* The recursion is at most max_depth deep, which mt_json_check limits. */
 static enum mt_status scan_value(struct scanner *s)
 {
     enum mt_status status = count_value(s);

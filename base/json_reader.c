@@ -19,8 +19,8 @@ static void skip_space(struct mt_json_reader *reader)
         reader->at++;
 }
 
-/* Behind a key stands a colon; taking it together with the white space spares the caller a call
- * between key and value. */
+/* There is a colon behind a key. It is skipped together with white space, which saves the caller a
+ * call between key and value. */
 static void skip_to_value(struct mt_json_reader *reader)
 {
     skip_space(reader);

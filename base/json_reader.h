@@ -23,7 +23,7 @@ struct mt_json_reader {
     const char *at, *end;
 };
 
-/* What stands between the quotes of a string, still escaped. */
+/* The bytes between the quotes of a string, still escaped. */
 struct mt_json_span {
     const char *bytes;
     size_t length;
@@ -31,29 +31,29 @@ struct mt_json_span {
 
 void mt_json_reader_init(struct mt_json_reader *reader, const char *bytes, size_t length);
 
-/* The byte that tells what comes next: one of { [ " t f n - 0..9, behind a key the value's; 0 at
- * the end of the document. */
+/* Returns the byte that tells what comes next: one of { [ " t f n - 0..9, after a key that of the
+ * value; 0 at the end of the document. */
 char mt_json_reader_peek(struct mt_json_reader *reader);
 
-/* Steps into the object or array that comes next. */
+/* Enters the next object or array. */
 void mt_json_reader_enter(struct mt_json_reader *reader);
 
-/* Whether the object has another key, or the array another element; behind the last one steps out
- * and returns false. */
+/* Whether the object has another key, or the array another element. After the last one this leaves
+ * it and returns false. */
 bool mt_json_reader_next(struct mt_json_reader *reader);
 
-/* Reads the string or key that comes next. */
+/* Reads the next string or key. */
 struct mt_json_span mt_json_reader_string(struct mt_json_reader *reader);
 
-/* Steps over the value that comes next, whatever it is. */
+/* Skips the next value of any kind. */
 void mt_json_reader_skip(struct mt_json_reader *reader);
 
-/* Reads the value that comes next if it is an integer from 0 to 2^64 - 1, written with digits only.
- * Otherwise returns false, with the value still to come. */
+/* Reads the next value if it is an integer from 0 to 2^64 - 1, written with digits only. Otherwise
+ * returns false without reading it. */
 bool mt_json_reader_u64(struct mt_json_reader *reader, uint64_t *out);
 
-/* The text of the value that comes next as it is written, for messages: at most 40 bytes, cut at a
- * character boundary. */
+/* Returns the beginning of the next value's text for messages: at most 40 bytes, cut at a character
+ * boundary. */
 struct mt_json_span mt_json_reader_excerpt(struct mt_json_reader *reader);
 
 /* Decodes the character or escape sequence at *at and moves *at behind it. */

@@ -19,7 +19,7 @@ void mt_json_writer_init(struct mt_json_writer *writer, struct mt_text *out)
     *writer = (struct mt_json_writer){.out = out};
 }
 
-/* Whether a comma belongs before the value or key that comes now. */
+/* Writes a comma if one belongs before the next value or key. */
 static bool take_comma(struct mt_json_writer *writer)
 {
     if (writer->after_key) {
@@ -90,7 +90,7 @@ static void append_escape(struct mt_text *out, unsigned char byte)
     mt_text_append_string(out, escape);
 }
 
-/* Well-formed UTF-8, in runs as long as possible. */
+/* Appends well-formed UTF-8 in runs that are as long as possible. */
 static void append_escaped(struct mt_text *out, const char *bytes, size_t length)
 {
     size_t run = 0;
@@ -217,7 +217,7 @@ static size_t cut_zeros(const char *number, size_t length)
     return number[length - 1] == '.' ? length - 1 : length;
 }
 
-/* The slow way, for numbers of 16 and more digits. */
+/* A slower way, for numbers with 16 or more digits. */
 static void append_fixed_large(struct mt_text *out, double value, int decimals)
 {
     char number[FIXED_BYTES];

@@ -1,7 +1,7 @@
 /*
- * Doubly linked lists whose links are the items' own, so that putting an item in allocates nothing
- * and taking it out takes no search. A list is any struct with a first and a last, an item any with
- * a next and a previous; they are typed, and a loop is a plain one.
+ * Doubly linked lists whose links are members of the items, so that inserting allocates nothing and
+ * removing needs no search. A list is any struct with a first and a last, an item any struct with a
+ * next and a previous. They are typed, and loops are ordinary ones.
  *
  *   struct jobs {
  *       struct job *first, *last;      {0} is empty
@@ -10,27 +10,26 @@
  *       ...
  *       struct job *next, *previous;
  *   };
- *
  *   for (struct job *job = jobs->first; job; job = job->next)
  *
- * An item is in one list at a time, unless it has other links for another: the forms that end in
- * _BY take their names.
+ * An item is in one list at a time, unless it has further links for another list: the macros that
+ * end in _BY take the links' names.
  *
- * These are macros because C has no other way to write them once for all types. Arguments are
- * evaluated once. Thread-safety: none of their own.
+ * They are macros, because in C a function cannot serve all types. Arguments are evaluated once.
+ * Thread-safety: none of their own.
  */
 #ifndef MT_BASE_LIST_H
 #define MT_BASE_LIST_H
 
 #include <stddef.h>
 
-/* Puts item behind another one that is in the list, or, where that is NULL, at the beginning. */
+/* Inserts item behind another one in the list or, if that is NULL, at the beginning. */
 #define MT_LIST_INSERT(list, item, behind) MT_LIST_INSERT_BY(list, item, behind, next, previous)
 
 #define MT_LIST_PREPEND(list, item) MT_LIST_INSERT(list, item, NULL)
 #define MT_LIST_APPEND(list, item) MT_LIST_INSERT(list, item, list_->last)
 
-/* Takes item out of the list that it is in, and sets its links to NULL. */
+/* Removes item from the list that it is in, and sets its links to NULL. */
 #define MT_LIST_REMOVE(list, item) MT_LIST_REMOVE_BY(list, item, next, previous)
 
 #define MT_LIST_INSERT_BY(list, item, behind, next, previous)           \

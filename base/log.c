@@ -18,12 +18,13 @@
 #define NS_PER_MS INT64_C(1000000)
 #define MAX_PATIENCE_NS (MT_LOG_PATIENCE_MS * NS_PER_MS)
 
-/* A longer message is cut. */
+/* Most bytes of a message. */
 #define MESSAGE_BYTES 2048
-/* To so many bytes where its line has so many escapes that a pipe would not take it in one piece:
- * escaped, a byte is six ("\u001b") at most. */
+/* Most bytes of a message if its line is too long for a pipe to take it in one piece. An escaped
+ * byte has at most six ("\u001b"). */
 #define ESCAPED_MESSAGE_BYTES 640
-/* Likewise of each text of a record: 24 of them, six times as long, and their names and numbers. */
+/* The same for each text of a record: there are 24, six times as long when escaped, and their names
+ * and numbers. */
 #define SHORT_TEXT_BYTES 16
 
 /* The log sink: set by mt_log_configure before threads start; only the level changes after. */
@@ -31,17 +32,18 @@ static _Atomic enum mt_log_level lowest_level = MT_LOG_INFO;
 static bool is_json;
 static int sink_fd = STDERR_FILENO;
 
-/* Lines of several threads do not mix, and none takes the room that another one has found. */
-static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
-static uint64_t n_lost;                 /* lines, since the last one that got through */
-static int64_t patience_ns, counted_ns; /* what is left to wait for room, and as of when */
-static bool is_cut;                     /* the last line, whose end was not taken */
+/* A mutex keeps lines of several threads apart, and no thread uses the room that another has
+ * found. */
+static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER; /* guards the variables below */
+static uint64_t n_lost;                 /* lost lines since the last one that was written */
+static int64_t patience_ns, counted_ns; /* time left for waiting, and when it was computed */
+static bool is_cut;                     /* the last line was not written to its end */
 
 static const char *const level_names[] = {"debug", "info", "warn", "error", "none"};
 
-/* A pipe that has room for a byte has it for PIPE_BUF of them, and sockets do likewise, but a
- * terminal may make us wait for the rest. O_NONBLOCK would be set for whoever shares our standard
- * error; of a terminal that we open ourselves it is ours alone. */
+/* If a pipe has room for one byte, it has room for PIPE_BUF, and sockets are similar, but a
+ * terminal may block for the rest. O_NONBLOCK would also be set for every process that shares our
+ * standard error, except for a terminal that is opened again. */
 static int open_sink(void)
 {
     int fd = -1;
@@ -82,12 +84,12 @@ static void format_time(char *out, size_t capacity)
     snprintf(out + n, capacity - n, ".%03dZ", (int)(now.tv_nsec / 1000000));
 }
 
-/* What an event says. */
+/* The contents of an event. */
 struct event {
     const char *message;
     const struct mt_log_field *fields;
     size_t n_fields;
-    size_t text_bytes; /* of a field's text */
+    size_t text_bytes; /* most bytes of a field's text */
 };
 
 static size_t shown_bytes(const struct event *event, const char *text)
@@ -96,7 +98,7 @@ static size_t shown_bytes(const struct event *event, const char *text)
     return n <= event->text_bytes ? n : mt_utf8_valid_prefix(text, event->text_bytes);
 }
 
-/* Its microseconds, as milliseconds: 12.345. */
+/* Formats microseconds as milliseconds: 12.345. */
 static size_t format_ms(int64_t ns, char out[MT_JSON_NUMBER_BYTES])
 {
     return mt_json_format_number((double)(ns / 1000) * 1e-3, 15, out);
@@ -189,7 +191,7 @@ static void append_line(struct mt_text *line, const char *time, const char *leve
     mt_text_append(line, "\n", 1);
 }
 
-/* With the mutex from here on. */
+/* The callers of the following functions have the mutex. */
 static bool is_writable(int timeout_ms)
 {
     struct pollfd sink = {.fd = sink_fd, .events = POLLOUT};
@@ -216,7 +218,7 @@ static bool has_room(void)
     return is_so;
 }
 
-/* How many bytes were taken. The rest (closed, full, a disk without space) is lost. */
+/* Returns how many bytes were written. The rest (closed, full, a disk without space) is lost. */
 static size_t write_bytes(const char *bytes, size_t length)
 {
     size_t n_written = 0;
@@ -240,7 +242,7 @@ static bool write_line(const char *bytes, size_t length)
     return n == length;
 }
 
-/* Nothing comes between this line and the next one of ours, and it does not tell of itself. */
+/* Writes how many lines were lost, directly before the next line that is written. */
 static bool write_loss(const char *time)
 {
     struct mt_text line = {0};
@@ -263,8 +265,8 @@ static void write_event(const char *time, const char *bytes, size_t length)
     pthread_mutex_unlock(&writing);
 }
 
-/* Logs the event, or `shorter`, which says the same in fewer bytes, where the event's line is too
- * long to be written into a pipe in one piece. */
+/* Logs the event, or `shorter`, which has the same with fewer bytes, if the event's line is too
+ * long to be written to a pipe in one piece. */
 static void log_event(enum mt_log_level level, const struct event *event,
                       const struct event *shorter)
 {

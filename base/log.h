@@ -32,10 +32,10 @@
 
 enum mt_log_level { MT_LOG_DEBUG, MT_LOG_INFO, MT_LOG_WARN, MT_LOG_ERROR, MT_LOG_NONE };
 
-/* Events below level are dropped. */
+/* Sets the level, below which events are dropped, and the format. */
 void mt_log_configure(enum mt_log_level level, bool as_json);
 
-/* The level alone, at any time. */
+/* Changes only the level, at any time. */
 void mt_log_set_level(enum mt_log_level level);
 
 /* "debug", "info", "warn", "error", "none"; false for anything else. */
@@ -43,12 +43,12 @@ bool mt_log_level_parse(const char *name, enum mt_log_level *out);
 
 void mt_log(enum mt_log_level level, const char *format, ...) MT_PRINTF(2, 3);
 
-/* Longer texts of a record are cut; where its line would be longer than PIPE_BUF, to a few bytes. */
+/* Longer texts of a record are cut; if the line would be longer than PIPE_BUF, to a few bytes. */
 #define MT_LOG_TEXT_BYTES 128
 
 enum mt_log_kind {
     MT_LOG_TEXT,   /* any bytes; a field whose text is NULL is left out */
-    MT_LOG_NUMBER, /* as it is */
+    MT_LOG_NUMBER, /* written unchanged */
     MT_LOG_MS      /* number is nanoseconds, shown as milliseconds with at most three decimals */
 };
 
@@ -59,8 +59,8 @@ struct mt_log_field {
     int64_t number;
 };
 
-/* One event with fields, at most MT_LOG_FIELDS. In a line for people a text is quoted where it is
- * empty or holds more than letters, digits and ._:/+,@- */
+/* Logs one event with at most MT_LOG_FIELDS fields. In a line for people a text is quoted if it is
+ * empty or has more than letters, digits and ._:/+,@- */
 #define MT_LOG_FIELDS 24
 void mt_log_record(enum mt_log_level level, const char *message, const struct mt_log_field *fields,
                    size_t n_fields);

@@ -10,7 +10,7 @@ void mt_nearest_begin(struct mt_nearest *nearest, const char *word)
     *nearest = (struct mt_nearest){.word = word};
 }
 
-/* Keys and flags differ in this alone. */
+/* '-' and '_' are equal, because keys and flags differ only in these. */
 static bool same(char a, char b)
 {
     return a == b || (a == '-' && b == '_') || (a == '_' && b == '-');
@@ -54,7 +54,8 @@ void mt_nearest_offer(struct mt_nearest *nearest, const char *candidate)
         return;
     size_t allowed = mt_size_max(1, word_length / 3);
     size_t d = distance(nearest->word, word_length, candidate, length);
-    /* A word that begins the candidate is as near as the largest distance that counts. */
+    /* If the word is the beginning of the candidate, then its distance is at most the largest one
+     * that is allowed. */
     if (word_length >= 3 && is_beginning(nearest->word, candidate))
         d = mt_size_min(d, allowed);
     if (d > allowed || d >= word_length || (nearest->best && d >= nearest->distance))

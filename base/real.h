@@ -1,13 +1,12 @@
 /*
- * exp, log and their relatives, sine and cosine, and the error function, made of +, -, *, / and
- * exact steps alone: every C library and every processor of IEEE 754 gives the same bits. What a
- * translation or a printed probability depends on is computed with these and never with libm, whose
- * functions differ from one release and one processor to another. (sqrt, fma, rint, ldexp and frexp
- * are exact everywhere.)
+ * exp, log and related functions, sine and cosine, and the error function, made only of +, -, *, /
+ * and exact steps, so that every C library and every processor with IEEE 754 gives the same bits.
+ * Everything that a translation or a printed probability depends on is computed with these instead
+ * of libm, whose functions differ between releases and processors. (sqrt, fma, rint, ldexp and
+ * frexp are exact everywhere.)
  *
- * Error bounds hold against the true value; tests/unit/base/test_real.c checks them. NaN gives NaN.
- *
- * Thread-safety: safe.
+ * Error bounds are relative to the true value; tests/unit/base/test_real.c checks them. NaN gives
+ * NaN. Thread-safety: safe.
  */
 #ifndef MT_BASE_REAL_H
 #define MT_BASE_REAL_H
@@ -15,7 +14,7 @@
 /* Error below 2e-15 of the value. Below -708 it is 0, above 709.7 infinite. */
 double mt_real_exp(double x);
 
-/* Error below 1e-15 of the value. -infinity at 0, NaN below. x is 0 or no denormal number. */
+/* Error below 1e-15 of the value. -infinity at 0, NaN below. x must not be denormal. */
 double mt_real_log(double x);
 
 /* log(1 + x), error below 2e-15 of the value. -infinity at -1, NaN below. */

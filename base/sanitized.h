@@ -1,5 +1,5 @@
 /*
- * Whether this is a build with the address or the thread sanitizer, which reserve terabytes of
+ * Whether this is a build with the address or the thread sanitizer. These reserve terabytes of
  * address space, make system calls of their own, and do not unlock their allocator in a forked
  * process.
  */

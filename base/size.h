@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each returns false on overflow and then leaves *out alone. */
+/* Both return false on overflow and then leave *out unchanged. */
 static inline bool mt_size_add(size_t a, size_t b, size_t *out)
 {
     size_t sum;

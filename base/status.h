@@ -17,18 +17,18 @@ enum mt_status {
     MT_NOT_FOUND,   /* a file, tensor, language or route does not exist */
     MT_IO,          /* the operating system refused: open, read, map, bind, thread creation */
     MT_FORMAT,      /* the content of a file or message is malformed */
-    MT_UNSUPPORTED, /* well-formed, but something that we do not implement */
+    MT_UNSUPPORTED, /* well-formed, but not implemented */
     MT_LIMIT,       /* larger than a named limit of ours */
     MT_BUSY,        /* no room now: try again later */
-    MT_FORBIDDEN,   /* not for the one who asks */
-    MT_THROTTLED,   /* the one who asks has asked for too much: try again later */
+    MT_FORBIDDEN,   /* the client or user is not allowed to do this */
+    MT_THROTTLED,   /* the client has requested too much: try again later */
     MT_TIMEOUT,     /* a deadline passed */
-    MT_CANCELLED,   /* the one who asked is gone, or said stop */
-    MT_MEMORY,      /* allocation failed, and nothing else */
+    MT_CANCELLED,   /* the client has gone, or asked to stop */
+    MT_MEMORY,      /* an allocation failed; used for nothing else */
 };
 
-/* Longest message, with its terminating NUL. Longer ones are cut at a character boundary and end in
- * "...". */
+/* Most bytes of a message, with its terminating NUL. Longer ones are cut at a character boundary
+ * and end in "...". */
 #define MT_ERROR_BYTES 512
 
 struct mt_error {
@@ -51,10 +51,10 @@ enum mt_status mt_vfail(struct mt_error *err, enum mt_status status, const char 
  * status, or status where err is NULL. */
 enum mt_status mt_fail_in(struct mt_error *err, enum mt_status status, const char *context);
 
-/* MT_MEMORY with the number of bytes that were wanted and what for. */
+/* Returns MT_MEMORY, with a message that has the number of bytes and their purpose. */
 enum mt_status mt_fail_memory(struct mt_error *err, size_t bytes, const char *what);
 
-/* "ok", "invalid", ...: for logs and metrics labels. Never NULL. */
+/* Returns "ok", "invalid", ..., for logs and metrics labels. Never NULL. */
 const char *mt_status_name(enum mt_status status);
 
 #endif

@@ -19,19 +19,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* How long a waiter spins before it sleeps. A thread that sleeps takes 50 microseconds to wake on a
- * virtual machine whose processor has nothing else to do, which is as much as a layer of a small
+/* How long a waiting thread spins before it sleeps. On a virtual machine a sleeping thread takes 50
+ * microseconds to wake even if its processor is idle, which is as long as a layer of a small
  * model. */
 
-/* How long a member spins before it sleeps: longer than what a worker does between two steps, so that
+/* How long a member spins before it sleeps: longer than a worker takes between two steps, so that
  * it is awake for the next one. */
 #define NEXT_RUN_SPIN_NS 60000
 
-/* So long a member that was woken spins: about as long as what comes before its run takes. */
+/* How long a member spins after it was woken: about as long as the work before its run takes. */
 #define ROUSED_SPIN_NS 150000
 
-/* Within a run: longer than the gap between two operations of a layer; then it is held up by a member
- * that does not run, which is over soon where some other thread of ours has its processor. */
+/* Within a run: longer than the gap between two operations of a layer. After that the wait counts
+ * as a delay by a member that does not run, which is short if another thread of ours has its
+ * processor. */
 #define SPIN_NS 20000
 #define HELD_UP_SPIN_NS 100000
 
@@ -46,8 +47,8 @@ struct member {
     pthread_t thread;
 };
 
-/* A generation is a number and, in its low bits, how many members take part in its run: whoever
- * does not, and wakes up late, must not take part in the wrong one. */
+/* A generation is a number and, in its low bits, how many members take part in its run, so that a
+ * member that does not take part and wakes up late never joins the wrong run. */
 #define WIDTH_BITS 9
 #define WIDTH_MASK ((UINT32_C(1) << WIDTH_BITS) - 1)
 _Static_assert(MT_TEAM_MAX_THREADS <= WIDTH_MASK, "a width fits");
@@ -70,8 +71,9 @@ _Static_assert(MT_TEAM_MAX_THREADS <= WIDTH_MASK, "a width fits");
 struct mt_team {
     size_t n_members;
     struct member *members; /* 1..n_members-1; member 0 is the caller */
-    size_t width;           /* members that take part; the caller's, and theirs during a run */
-    bool can_spin;          /* there is a processor for each member */
+    /* number of members that take part; owned by the caller, and read by members during a run */
+    size_t width;
+    bool can_spin; /* there is a processor for each member */
 
     /* Written by the caller before generation, read by members after it. */
     mt_team_work *work;
@@ -99,7 +101,8 @@ static void pause_cpu(void)
 #endif
 }
 
-/* Returns at once if *value is not seen any more; may return for no reason: callers loop. */
+/* Returns at once if *value is no longer `seen`, and may also return for no reason, so callers
+ * loop. */
 static void futex_wait(_Atomic uint32_t *value, uint32_t seen)
 {
     syscall(SYS_futex, value, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
@@ -110,7 +113,7 @@ static void futex_wake_all(_Atomic uint32_t *value)
     syscall(SYS_futex, value, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Spins until *value is not seen any more, for at most spin_ns. Returns the last value read. */
+/* Spins while *value is `seen`, for at most spin_ns. Returns the last value read. */
 static uint32_t spin_while(_Atomic uint32_t *value, uint32_t seen, int64_t spin_ns)
 {
     uint32_t now = atomic_load_explicit(value, memory_order_acquire);
@@ -128,7 +131,7 @@ static uint32_t spin_while(_Atomic uint32_t *value, uint32_t seen, int64_t spin_
     return now;
 }
 
-/* Waits until *value is not seen any more; returns the new value. */
+/* Waits while *value is `seen`, and returns the new value. */
 static uint32_t wait_while(_Atomic uint32_t *value, uint32_t seen, _Atomic uint32_t *n_sleeping,
                            int64_t spin_ns)
 {
@@ -142,7 +145,7 @@ static uint32_t wait_while(_Atomic uint32_t *value, uint32_t seen, _Atomic uint3
     return now;
 }
 
-/* The first width members have a run; 0: the others are to expect one. */
+/* Wakes the first width members for a run; 0: wakes the others, so that they expect one. */
 static void wake_members(struct mt_team *team, size_t width)
 {
     uint32_t number = atomic_load_explicit(&team->generation, memory_order_relaxed) >> WIDTH_BITS;
@@ -158,7 +161,7 @@ static void finish_share(struct mt_team *team)
         futex_wake_all(&team->n_pending);
 }
 
-/* As wait_while, within a run. */
+/* Does the same within a run. */
 static uint32_t wait_in_run(struct mt_team *team, _Atomic uint32_t *value, uint32_t seen,
                             _Atomic uint32_t *n_sleeping)
 {
@@ -183,7 +186,8 @@ static void *member_main(void *argument)
     struct member *member = argument;
     struct mt_team *team = member->team;
     prctl(PR_SET_NAME, "team");
-    /* Not what generation is now: the first run may have begun before this thread did. */
+    /* The current generation is not taken, because the first run may have begun before this
+     * thread. */
     uint32_t seen = 0;
     int64_t spin_ns = team->can_spin ? NEXT_RUN_SPIN_NS : 0;
     for (;;) {
@@ -191,7 +195,8 @@ static void *member_main(void *argument)
         if (atomic_load(&team->is_stopping))
             return NULL;
         size_t width = seen & WIDTH_MASK;
-        /* Nothing follows at once for whoever is left out: the processor is somebody else's. */
+        /* A member that does not take part expects no run soon, so it leaves the processor to
+         * others. */
         spin_ns = 0;
         if (team->can_spin && width == 0)
             spin_ns = ROUSED_SPIN_NS;
@@ -204,7 +209,7 @@ static void *member_main(void *argument)
     }
 }
 
-/* With fewer processors than members a spinning waiter takes the time of the one it waits for. */
+/* With fewer processors than members, a spinning thread takes the time of the one it waits for. */
 static bool has_processors(size_t n_members)
 {
     return mt_cores_available() >= n_members;
@@ -219,7 +224,8 @@ static void stop_members(struct mt_team *team, size_t n_started)
         pthread_join(team->members[i].thread, NULL);
 }
 
-/* Members take no signals: those are for the threads that the program itself started. */
+/* Signals are blocked for members, because they are meant for the threads that the program itself
+ * started. */
 static enum mt_status start_members(struct mt_team *team, struct mt_error *err)
 {
     sigset_t old;
@@ -346,7 +352,7 @@ void mt_team_share(size_t n, size_t granularity, size_t member, size_t n_members
     size_t each = granules / n_members, left_over = granules % n_members;
     size_t first = member * each + mt_size_min(member, left_over);
     size_t behind = first + each + (member < left_over);
-    /* The last granule may be cut short; computing its end could overflow. */
+    /* The last share may end earlier; computing its end by a product could overflow. */
     *begin = first == granules ? n : first * granularity;
     *end = behind == granules ? n : behind * granularity;
 }

@@ -11,8 +11,8 @@ static bool is_continuation(unsigned char byte)
     return (byte & 0xC0u) == 0x80u;
 }
 
-/* Bytes of the well-formed sequence at p, or 0. The second byte's range depends on the first: that
- * is what excludes overlong forms, surrogates and values above U+10FFFF. */
+/* Returns the length of the well-formed sequence at p, or 0. The second byte's range depends on the
+ * first, which excludes overlong forms, surrogates and values above U+10FFFF. */
 static size_t sequence_length(const unsigned char *p, size_t left)
 {
     if (p[0] < 0x80)
@@ -129,7 +129,7 @@ bool mt_is_space(uint32_t c)
            c == 0x205F || c == 0x3000;
 }
 
-/* Room for extra more bytes and a NUL. Doubles, so that n appends cost O(n). */
+/* Makes room for `extra` more bytes and a NUL. The size doubles, so that n appends cost O(n). */
 static bool reserve(struct mt_text *text, size_t extra)
 {
     size_t needed;
@@ -251,7 +251,7 @@ enum mt_status mt_text_take(struct mt_text *text, const char *what, char **out, 
     return MT_OK;
 }
 
-/* Not the joiners (U+200C, U+200D), without which Persian and Indic words are misspelt. */
+/* The joiners (U+200C, U+200D) are not misleading, because Persian and Indic words need them. */
 static bool is_misleading(uint32_t c)
 {
     static const uint32_t ranges[][2] = {
@@ -264,7 +264,8 @@ static bool is_misleading(uint32_t c)
     return false;
 }
 
-/* As JSON has it, beyond the first plane by a pair of surrogates. */
+/* Appends the escape in JSON's form, with a pair of surrogates for characters beyond the first
+ * plane. */
 static void append_escape(struct mt_text *text, uint32_t c)
 {
     if (c >= 0x10000)

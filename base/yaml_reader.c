@@ -30,7 +30,7 @@ static enum mt_status fail(const struct reader *r, const yaml_event_t *event, co
     return mt_fail(r->err, MT_FORMAT, "%s: line %zu: %s", r->what, event->start_mark.line + 1, why);
 }
 
-/* A plain tag says what a reader would think anyway: "!!int", "!". */
+/* A plain tag only says what a reader assumes anyway: "!!int", "!". */
 static enum mt_status refuse_references(const struct reader *r, const yaml_event_t *event)
 {
     const yaml_char_t *anchor = NULL, *tag = NULL;
@@ -93,7 +93,7 @@ static enum mt_status emit_value(struct reader *r, const yaml_event_t *event, si
     return r->emit(r->context, &value, r->err);
 }
 
-/* Inside the mapping: depth 1 are keys and plain values, depth 2 under a list's key its values. */
+/* The position in the mapping: depth 1 has keys and plain values, depth 2 the values of a list. */
 struct place {
     size_t depth, index;
     bool has_key, in_list, is_over;
@@ -147,7 +147,7 @@ static enum mt_status read_mapping(struct reader *r)
     return MT_OK;
 }
 
-/* The next event must be of this type. */
+/* Checks that the next event has this type. */
 static enum mt_status expect(struct reader *r, yaml_event_type_t type, const char *why)
 {
     yaml_event_t event;

@@ -1,4 +1,4 @@
-/* What people read of the table: help pages, the example file, the effective settings. */
+/* Writes the table for people: help pages, the example file, the effective settings. */
 
 #include "base/json.h"
 #include "config/table.h"
@@ -8,7 +8,7 @@
 #define HELP_COLUMNS 100
 #define HELP_INDENT 8
 
-/* "max-body-bytes" of max_body_bytes. */
+/* Makes "max-body-bytes" of max_body_bytes. */
 static void flag_of(const struct mt_setting *setting, char out[MT_SETTING_MAX_KEY_BYTES])
 {
     size_t i = 0;
@@ -66,7 +66,8 @@ static void append_default(const struct mt_setting *setting, struct mt_text *out
     }
 }
 
-/* Words of text, wrapped to HELP_COLUMNS and indented. column is where the line stands. */
+/* Appends the words of text, wrapped to HELP_COLUMNS and indented. column is the position in the
+ * current line. */
 static void append_wrapped(const char *text, size_t *column, struct mt_text *out)
 {
     while (*text) {
@@ -86,7 +87,7 @@ static void append_wrapped(const char *text, size_t *column, struct mt_text *out
     }
 }
 
-/* "(an integer from 0 to 65535; default 5000)" as far as there is something to say. */
+/* Appends the limits that exist, as in "(an integer from 0 to 65535; default 5000)". */
 static void append_limits(const struct mt_setting *setting, struct mt_text *out)
 {
     bool is_string = setting->type == MT_SETTING_STRING;
@@ -155,7 +156,7 @@ size_t mt_settings_print_short_help(enum mt_verb verb, struct mt_text *out)
     return n_others;
 }
 
-/* Only settings that are a choice have this member. */
+/* Only settings with choices have this member. */
 static void describe_choices(const struct mt_setting *setting, struct mt_json_writer *writer)
 {
     mt_json_member_array(writer, "choices");
@@ -227,7 +228,7 @@ static void append_string(const char *string, struct mt_text *out)
     mt_json_string_z(&writer, string);
 }
 
-/* "//port": "... (an integer from 0 to 65535)", */
+/* Appends "//port": "... (an integer from 0 to 65535)", */
 static void append_comment(const struct mt_setting *setting, struct mt_text *out)
 {
     struct mt_text comment = {0};

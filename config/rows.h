@@ -1,6 +1,5 @@
 /*
- * The rows of the table, in two files: a new setting goes into the one that it belongs to, beside
- * the others of its section.
+ * The rows of the table, in two files. A new setting is added to the section that it belongs to.
  */
 #ifndef MT_CONFIG_ROWS_H
 #define MT_CONFIG_ROWS_H
@@ -14,7 +13,7 @@
 #define DAEMON (MT_VERB_SERVE | MT_VERB_CHECK_CONFIG)
 #define FIELD(name) .key = #name, .offset = offsetof(struct mt_settings, name)
 
-/* Verbs that decode text, not only measure the engine. */
+/* Verbs that decode text, instead of only measuring the engine. */
 #define DECODING (MT_VERB_SERVE | MT_VERB_TRANSLATE | MT_VERB_INSPECT | MT_VERB_CHECK_CONFIG)
 
 extern const struct mt_setting mt_rows_engine[], mt_rows_daemon[];

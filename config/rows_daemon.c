@@ -1,4 +1,4 @@
-/* Rows of the table: what makes a server of it. */
+/* The rows for settings of the server. */
 #include "config/rows.h"
 
 const struct mt_setting mt_rows_daemon[] = {

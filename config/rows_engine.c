@@ -1,4 +1,4 @@
-/* Rows of the table: what translates, for every verb that does. */
+/* The rows for settings of translation, for every verb that translates. */
 #include "config/rows.h"
 
 const struct mt_setting mt_rows_engine[] = {

@@ -11,7 +11,7 @@
 
 #define PREFIX "ATTENTIOND_"
 
-/* How much of a wrong value a message quotes. */
+/* Most bytes of a wrong value that a message quotes. */
 #define QUOTED_BYTES 60
 
 extern char **environ;
@@ -112,7 +112,7 @@ enum mt_status mt_settings_keep_fixed(struct mt_settings *fresh, const struct mt
     return mt_text_check(differing, "the settings that differ", err);
 }
 
-/* A JSON value as a message quotes it. */
+/* Appends a JSON value in the form for messages. */
 static void append_value(const cJSON *value, struct mt_text *out)
 {
     struct mt_json_writer writer;
@@ -176,7 +176,7 @@ static bool fits_text(const struct mt_setting *setting, const cJSON *value)
     return false;
 }
 
-/* Every source of settings ends here. origin begins the message: "--port", "FILE: \"port\"". */
+/* All sources of settings end here. origin begins the message: "--port", "FILE: \"port\"". */
 static enum mt_status set_from_json(struct mt_settings *settings, const struct mt_setting *setting,
                                     const cJSON *value, const char *origin, struct mt_error *err)
 {
@@ -218,7 +218,7 @@ bool mt_settings_read_switch(const char *text, bool *is_on)
     return *is_on || is_one_of(text, off);
 }
 
-/* One whose choices are on and off, perhaps among others, knows their other words, too. */
+/* Whether the setting's choices include on and off, so that their synonyms are accepted, too. */
 static bool is_switch(const struct mt_setting *setting)
 {
     return setting->type == MT_SETTING_CHOICE && is_one_of("on", setting->choices) &&
@@ -226,8 +226,8 @@ static bool is_switch(const struct mt_setting *setting)
 }
 
 /*
- * Text means what the same words mean in the file, so numbers go through the JSON parser: one
- * grammar, and no strtod, which would ask the locale what a decimal point is.
+ * Text has the same meaning as in the file, so numbers go through the JSON parser. This keeps one
+ * grammar, and avoids strtod, which uses the locale's decimal point.
  */
 static cJSON *value_of_text(const struct mt_setting *setting, const char *text)
 {
@@ -291,10 +291,10 @@ enum mt_status mt_settings_read_file(struct mt_settings *settings, const char *p
     return status;
 }
 
-/* Kubernetes tells every container of the services nearby: for one named attentiond it sets
+/* Kubernetes tells every container of nearby services: for one named attentiond it sets
  * ATTENTIOND_SERVICE_HOST, ATTENTIOND_PORT=tcp://... and ATTENTIOND_PORT_5000_TCP_ADDR, for
- * attentiond-canary the same with ATTENTIOND_CANARY_; Docker's links do alike. Nobody set these for
- * us to read. */
+ * attentiond-canary the same with ATTENTIOND_CANARY_; Docker's links do the same. These variables
+ * are not settings. */
 static bool is_service_link(const char *name, const char *value)
 {
     size_t length = strlen(name);
@@ -303,7 +303,7 @@ static bool is_service_link(const char *name, const char *value)
            (ends_in_port && strstr(value, "://"));
 }
 
-/* name is "ATTENTIOND_PORT". */
+/* name is like "ATTENTIOND_PORT". */
 static enum mt_status read_variable(struct mt_settings *settings, const char *name,
                                     const char *value, struct mt_error *err)
 {

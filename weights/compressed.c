@@ -10,10 +10,10 @@
 
 #define GZIP_WINDOW_BITS (16 + 15) /* 16: zlib reads gzip's head and tail */
 #define FIRST_BYTES ((size_t)1 << 20)
-/* What zlib counts in. */
+/* Most bytes for one call, because zlib counts in 32 bits. */
 #define MOST_AT_ONCE ((size_t)1 << 30)
 
-/* The unpacked bytes. They are a mapping, because whoever frees a file in memory unmaps it. */
+/* The unpacked bytes are in a mapping, because the owner of a file in memory unmaps it. */
 struct unpacked {
     const char *path;
     unsigned char *bytes;
@@ -39,7 +39,7 @@ enum mt_compression mt_compression_of(const char *name, size_t *n_plain)
     return MT_NOT_COMPRESSED;
 }
 
-/* Room for more, a byte beyond the limit at most. */
+/* Makes room for more, up to one byte beyond the limit. */
 static enum mt_status grow(struct unpacked *u)
 {
     if (u->n < u->capacity)
@@ -65,7 +65,7 @@ static enum mt_status fail_cut(const struct unpacked *u, const char *form)
     return mt_fail(u->err, MT_FORMAT, "%s: it ends in the middle of its %s data", u->path, form);
 }
 
-/* Unpacks until the room that there is is full, or the gzip member ends. */
+/* Unpacks until the room is full, or the gzip member ends. */
 static enum mt_status inflate_step(struct unpacked *u, z_stream *stream, int *code)
 {
     enum mt_status status = grow(u);
@@ -102,7 +102,7 @@ static enum mt_status unpack_gzip(struct unpacked *u, const unsigned char *bytes
         if (is_between)
             inflateReset(&stream);
     }
-    /* All is read, and something may still be on its way out. */
+    /* All input is read, but zlib may still have output. */
     while (!status && !is_between) {
         int code = Z_OK;
         size_t before = u->n;
@@ -151,14 +151,14 @@ enum mt_status mt_decompress(enum mt_compression compression, const unsigned cha
     enum mt_status status =
         compression == MT_GZIP ? unpack_gzip(&u, bytes, length) : unpack_zstd(&u, bytes, length);
     if (!status && u.n > u.limit)
-        status = grow(&u); /* says so */
+        status = grow(&u); /* returns the error */
     if (status || u.n == 0) {
         if (u.bytes)
             munmap(u.bytes, u.capacity);
         *out = (struct mt_mapping){0};
         return status;
     }
-    /* No more of it than there is: pages behind the end go. */
+    /* Unused pages at the end are returned. */
     void *shrunk = mremap(u.bytes, u.capacity, u.n, 0);
     *out = (struct mt_mapping){.bytes = shrunk == MAP_FAILED ? u.bytes : shrunk, .length = u.n};
     return MT_OK;

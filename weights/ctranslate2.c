@@ -17,10 +17,10 @@
 #define VERSION_WITH_ALIASES 3
 #define VERSION_WITH_TYPES 4
 #define REVISION_OF_OPENNMT_TF_NAMES 1
-/* Quantize::global_int16_scale: files of before version 2 do not save it. */
+/* Quantize::global_int16_scale, which files before version 2 do not contain. */
 #define DEFAULT_INT16_SCALE 1000.0f
 
-/* A name and what it leads to; sorted by name. */
+/* A name and its variable; sorted by name. */
 struct entry {
     const char *name;
     const struct mt_ctranslate2_variable *variable;
@@ -36,7 +36,7 @@ struct mt_ctranslate2 {
     size_t n_entries;
 };
 
-/* --- The file's bytes, from front to back --- */
+/* --- Reading the file's bytes in order --- */
 
 struct reader {
     struct mt_ctranslate2 *file;
@@ -83,7 +83,7 @@ static enum mt_status take_u32(struct reader *r, uint32_t *out)
     return status;
 }
 
-/* A view into the file: strings end with a NUL there. */
+/* Returns a pointer into the file, where strings end with a NUL. */
 static enum mt_status take_string(struct reader *r, const char **out)
 {
     const unsigned char *bytes = NULL;
@@ -126,7 +126,7 @@ static enum mt_status take_count(struct reader *r, const char *what, size_t *out
 
 /* --- Names of OpenNMT-tf --- */
 
-/* The first `from` in text, which has room, becomes `to`. */
+/* Replaces the first `from` in text, which has room for that. */
 static void replace(char *text, const char *from, const char *to)
 {
     char *found = strstr(text, from);
@@ -234,7 +234,7 @@ static enum mt_status take_variable(struct reader *r, struct mt_ctranslate2_vari
     return take(r, n_bytes, &v->bytes);
 }
 
-/* Enough memory for what the file announces and can hold. */
+/* Allocates memory for the variables that the file announces, and that fit into it. */
 static enum mt_status take_variables(struct reader *r)
 {
     enum { LEAST_BYTES = 2 + 1 + 1 + 1 + 4 };
@@ -275,7 +275,8 @@ static enum mt_status sort_entries(struct reader *r)
     return MT_OK;
 }
 
-/* Behind the entries, without sorting them: an alias leads to a variable, not to an alias. */
+/* Appends the aliases to the entries without sorting: an alias names a variable, not another
+ * alias. */
 static enum mt_status take_aliases(struct reader *r, size_t n)
 {
     struct mt_ctranslate2 *file = r->file;
@@ -348,7 +349,7 @@ static enum mt_status find_scales(struct reader *r)
     return MT_OK;
 }
 
-/* --- The whole --- */
+/* --- The whole file --- */
 
 static enum mt_status take_head(struct reader *r)
 {
@@ -507,7 +508,7 @@ static enum mt_status scale_of_row(const struct mt_ctranslate2 *file,
     float value = DEFAULT_INT16_SCALE;
     if (scale)
         value = f32_at(scale, scale->n_elements == 1 ? 0 : row);
-    /* Its inverse must be a number, too. */
+    /* Its inverse has to be finite, too. */
     if (!(value > 0) || !isnormal(value))
         return mt_fail(err, MT_FORMAT, "%s: \"%s_scale\": expected positive numbers, found %g",
                        file->path, variable->name, (double)value);

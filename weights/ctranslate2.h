@@ -33,46 +33,48 @@
 struct mt_ctranslate2;
 
 struct mt_ctranslate2_variable {
-    const char *name;    /* the variable's own, whatever alias it was found by */
+    const char *name;    /* the variable's own name, even if it was found by an alias */
     enum mt_dtype dtype; /* MT_F32, MT_F16, MT_BF16, MT_I8, MT_I16, MT_I32 */
     size_t rank, shape[MT_CTRANSLATE2_MAX_RANK];
     size_t n_elements;
-    const unsigned char *bytes; /* in the file, at any alignment */
-    /* The scale of int8 and int16 weights: F32, one number or one a row; NULL where the file has
+    const unsigned char *bytes; /* in the file, with any alignment */
+    /* The scale of int8 and int16 weights: F32, one number or one per row; NULL if the file has
      * none. */
     const struct mt_ctranslate2_variable *scale;
 };
 
-/* bytes are the caller's, and must outlive the file. path is for messages. MT_FORMAT (broken),
- * MT_UNSUPPORTED (a version or type that we do not know), MT_LIMIT, MT_MEMORY. */
+/* bytes belong to the caller, and must outlive the file. path is for messages. MT_FORMAT
+ * (malformed), MT_UNSUPPORTED (an unknown version or type), MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_ctranslate2_open(const unsigned char *bytes, size_t length,
                                                  const char *path, struct mt_ctranslate2 **out,
                                                  struct mt_error *err);
-/* Takes NULL. */
+/* NULL is allowed. */
 void mt_ctranslate2_close(struct mt_ctranslate2 *file);
 
 const char *mt_ctranslate2_path(const struct mt_ctranslate2 *file);
 unsigned mt_ctranslate2_version(const struct mt_ctranslate2 *file);
-/* "TransformerSpec", ...; "" in version 1. */
+/* Returns "TransformerSpec", ...; "" in version 1. */
 const char *mt_ctranslate2_spec(const struct mt_ctranslate2 *file);
 unsigned mt_ctranslate2_revision(const struct mt_ctranslate2 *file);
 
-/* In the order of the file; by name or alias, NULL where there is none. */
+/* Variables in the order of the file; the last function finds one by name or alias, or returns
+ * NULL. */
 size_t mt_ctranslate2_count(const struct mt_ctranslate2 *file);
 const struct mt_ctranslate2_variable *mt_ctranslate2_at(const struct mt_ctranslate2 *file,
                                                         size_t index);
 const struct mt_ctranslate2_variable *mt_ctranslate2_find(const struct mt_ctranslate2 *file,
                                                           const char *name);
 
-/* A variable of a single number, as that number. */
+/* Reads a variable of a single number. Returns false for others. */
 bool mt_ctranslate2_scalar(const struct mt_ctranslate2_variable *variable, double *out);
 
-/* What mt_ctranslate2_copy writes: the variable's own type, or MT_F32 for int8 and int16. */
+/* Returns the type that mt_ctranslate2_copy writes: the variable's own, or MT_F32 for int8 and
+ * int16. */
 enum mt_dtype mt_ctranslate2_copied_dtype(const struct mt_ctranslate2_variable *variable);
 
-/* n rows (of the first dimension; a vector's elements) from first on, row-major and without gaps,
- * in the type above; int8 and int16 divided by their scales. The rows are there. MT_FORMAT where
- * int8 has no scale, or a scale is not a positive number. */
+/* Copies n rows (of the first dimension; for a vector its elements) from first on, row-major and
+ * without gaps, in the type above; int8 and int16 are divided by their scales. The rows must exist.
+ * MT_FORMAT if int8 has no scale, or a scale is not a positive number. */
 MT_MUST_CHECK enum mt_status mt_ctranslate2_copy(const struct mt_ctranslate2 *file,
                                                  const struct mt_ctranslate2_variable *variable,
                                                  size_t first, size_t n, void *out,

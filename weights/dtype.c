@@ -106,8 +106,9 @@ __attribute__((target("avx,f16c"))) static void widen_f16_f16c(const unsigned ch
     widen_f16_portable(in + 2 * i, n - i, out + i);
 }
 
-/* "avx" says that the operating system saves the registers; clang's builtin does not know "f16c".
- * Asked once: a virtual machine leaves it to its host to answer, which takes microseconds. */
+/* "avx" tells that the operating system saves the registers; clang's builtin does not know "f16c".
+ * The CPU is asked only once, because a virtual machine passes this on to its host, which takes
+ * microseconds. */
 static bool has_f16c(void)
 {
     static atomic_int answer; /* 0: not asked yet; 1: no; 2: yes */
@@ -196,7 +197,7 @@ static bool is_finite_16(const unsigned char *numbers, size_t n, uint16_t expone
     return n_bad == 0;
 }
 
-/* All bits of the exponent are set in infinities and NaNs, and in no number. */
+/* All bits of the exponent are set in infinities and NaNs, and in no finite number. */
 static bool is_finite_block(enum mt_dtype dtype, const unsigned char *numbers, size_t n)
 {
     return dtype == MT_F32   ? is_finite_32(numbers, n, 0x7F800000u)

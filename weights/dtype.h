@@ -24,27 +24,27 @@ enum mt_dtype {
     MT_BOOL,
 };
 
-/* "F32", ... as safetensors spells it. */
+/* Returns "F32", ..., as safetensors spells it. */
 const char *mt_dtype_name(enum mt_dtype dtype);
 
 size_t mt_dtype_bytes(enum mt_dtype dtype);
 
-/* Whether this machine's numbers are as those in files. */
+/* Whether this machine stores numbers like files do. */
 #define MT_IS_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
-/* n numbers of dtype MT_F32, MT_F16 or MT_BF16 at in (any alignment) to fp32. Exact. in and out do
- * not overlap. Uses the CPU's conversion instructions where it has them. */
+/* Widens n numbers of dtype MT_F32, MT_F16 or MT_BF16 at `in` (any alignment) to fp32, which is
+ * exact. in and out do not overlap. The CPU's conversion instructions are used if it has them. */
 void mt_widen_f32(enum mt_dtype dtype, const void *restrict in, size_t n, float *restrict out);
 
-/* The first of n numbers that is infinite or NaN: its index, or n. dtype MT_F32, MT_F16 or MT_BF16,
- * at any alignment. */
+/* Returns the index of the first number that is infinite or NaN; n if there is none. dtype MT_F32,
+ * MT_F16 or MT_BF16, at any alignment. */
 size_t mt_find_not_finite(enum mt_dtype dtype, const void *numbers, size_t n);
 
-/* One fp32 into a file. */
+/* Stores one fp32 in the form of files. */
 void mt_store_f32(float value, void *out);
 
-/* One number to or from binary16, round to nearest even, NaN stays NaN,
- * too large becomes infinity. */
+/* Convert one number from and to binary16, rounding to nearest even; NaN stays NaN, and numbers
+ * that are too large become infinity. */
 float mt_f16_to_f32(uint16_t half);
 uint16_t mt_f32_to_f16(float value);
 

@@ -20,7 +20,7 @@ struct mt_image {
     struct mt_json_writer writer;
     struct mt_text metadata;
     struct mt_json_writer metadata_writer;
-    size_t *offsets; /* of each tensor, relative to the data */
+    size_t *offsets; /* of each tensor, from the beginning of the data */
     size_t n_tensors, capacity;
     size_t data_bytes;
     unsigned char *bytes; /* the file */
@@ -107,7 +107,7 @@ static enum mt_status close_header(struct mt_image *image, struct mt_error *err)
     mt_json_end_object(&image->metadata_writer);
     struct mt_json_writer *w = &image->writer;
     mt_json_key(w, "__metadata__");
-    /* The writer borrows the same buffer, so the finished object can be appended as the key's
+    /* The writer uses the same buffer, so the finished object can be appended as the key's
      * value. */
     mt_text_append(&image->header, image->metadata.bytes, image->metadata.length);
     w->after_key = false;

@@ -17,7 +17,7 @@ struct mt_marian_bin {
     size_t n;
 };
 
-/* What is still to be read. */
+/* The part that was not read yet. */
 struct reader {
     const unsigned char *at, *end;
     const char *path;
@@ -43,7 +43,7 @@ static size_t n_left(const struct reader *r)
     return (size_t)(r->end - r->at);
 }
 
-/* The next n bytes, or an error that says what they were to be. */
+/* Takes the next n bytes, or reports what they should have been. */
 static enum mt_status take(struct reader *r, uint64_t n, const char *what, const char *name,
                            const unsigned char **out)
 {
@@ -173,7 +173,7 @@ static enum mt_status read_begin(struct reader *r, uint64_t *n)
     if (*n > MT_MARIAN_BIN_MAX_ITEMS)
         return mt_fail(r->err, MT_LIMIT, "%s: expected at most %d items, found %llu", r->path,
                        MT_MARIAN_BIN_MAX_ITEMS, (unsigned long long)*n);
-    if (*n > n_left(r) / HEADER_BYTES) /* before there is memory for as many */
+    if (*n > n_left(r) / HEADER_BYTES) /* checked before memory for as many is allocated */
         return mt_fail(r->err, MT_FORMAT,
                        "%s: headers of %llu items: expected %llu bytes, found %zu", r->path,
                        (unsigned long long)*n, (unsigned long long)*n * HEADER_BYTES, n_left(r));
@@ -228,7 +228,7 @@ static enum mt_status sort_names(const struct reader *r, struct mt_marian_bin *b
 enum mt_status mt_marian_bin_open(const unsigned char *bytes, size_t length, const char *path,
                                   struct mt_marian_bin **out, struct mt_error *err)
 {
-    const unsigned char *end = length ? bytes + length : bytes; /* NULL, of an empty file */
+    const unsigned char *end = length ? bytes + length : bytes; /* NULL for an empty file */
     struct reader r = {.at = bytes, .end = end, .path = path, .err = err};
     uint64_t n = 0;
     enum mt_status status = read_begin(&r, &n);

@@ -1,20 +1,20 @@
 /*
- * Marian's binary model files, version 1: what marian-conv writes (model.bin,
- * model.intgemm8.bin, model.intgemm.alphas.bin).
+ * Marian's binary model files, version 1, which marian-conv writes (model.bin, model.intgemm8.bin,
+ * model.intgemm.alphas.bin).
  *
  *   u64 version = 1 | u64 n | n headers of four u64: bytes of the name with its NUL, type, number
  *   of dimensions, bytes of the data | names | dimensions, i32 each | u64 p | p bytes of padding |
  *   data, one after the other to the end of the file
  *
- * All numbers are little-endian. The data of an item may be longer than its numbers: its writer
- * rounds up to 256 bytes. Types are kind and width: int8 0x101, int32 0x104, f16 0x402, f32 0x404,
- * and intgemm8 0x4101: int8 numbers q, behind them one f32 m; the value is q / m. These lie
- * transposed, with the dimensions as they were before, but for tables of embeddings, whose names
- * hold "Wemb".
+ * All numbers are little-endian. The data of an item may be longer than its numbers, because the
+ * writer rounds up to 256 bytes. Types are kind and width: int8 0x101, int32 0x104, f16 0x402, f32
+ * 0x404, and intgemm8 0x4101: int8 numbers q, followed by one f32 m; the value is q / m. These are
+ * stored transposed, but with their original dimensions, except tables of embeddings, whose names
+ * contain "Wemb".
  *
- * The file is in memory, and items are views of it. Nothing is believed: every size is checked
- * against the file, the sizes add up to it, and names occur once. Types that we do not read are
- * refused by name.
+ * The file is in memory, and items point into it. Nothing is trusted: every size is checked against
+ * the file, the sizes add up to it, and names occur once. Types that we do not read are refused by
+ * name.
  *
  * Format: marian-dev's src/common/binary.cpp, src/common/types.h and
  * src/tensors/cpu/expression_graph_packable.h. Thread-safety: immutable after open.
@@ -31,7 +31,7 @@
 #define MT_MARIAN_BIN_MAX_RANK 8
 #define MT_MARIAN_BIN_MAX_NAME_BYTES 255
 
-/* How a file begins: enough to tell it from files of others that have the same name. */
+/* The beginning of a file, which distinguishes it from other programs' files of the same name. */
 #define MT_MARIAN_BIN_MAGIC "\1\0\0\0\0\0\0\0"
 #define MT_MARIAN_BIN_MAGIC_BYTES 8
 
@@ -43,23 +43,24 @@ struct mt_marian_item {
     size_t rank;
     size_t shape[MT_MARIAN_BIN_MAX_RANK]; /* as declared */
     size_t n_elements;
-    const unsigned char *data; /* row-major, little-endian, at any alignment */
-    size_t n_bytes;            /* of the numbers alone */
+    const unsigned char *data; /* row-major, little-endian, with any alignment */
+    size_t n_bytes;            /* of the numbers only */
     bool is_quantized;         /* intgemm8 */
-    bool is_transposed;        /* of two dimensions [r, c], [c, r] is what lies there */
-    float scale;               /* of quantized ones: value = number * scale, scale > 0 */
+    bool is_transposed;        /* with two dimensions [r, c] the data are [c, r] */
+    float scale;               /* for quantised items: value = number * scale, scale > 0 */
 };
 
-/* bytes are the caller's, must outlive the file, and may be NULL where length is 0. path is for
- * messages. The numbers are not looked at. MT_FORMAT (broken), MT_UNSUPPORTED (a version or a type
+/* bytes belong to the caller, must outlive the file, and may be NULL if length is 0. path is for
+ * messages. The numbers are not checked. MT_FORMAT (malformed), MT_UNSUPPORTED (a version or a type
  * that we do not read), MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_marian_bin_open(const unsigned char *bytes, size_t length,
                                                 const char *path, struct mt_marian_bin **out,
                                                 struct mt_error *err);
-/* Takes NULL. */
+/* NULL is allowed. */
 void mt_marian_bin_close(struct mt_marian_bin *bin);
 
-/* Items in the order of their data. NULL where there is none. */
+/* Items in the order of their data; the last function returns NULL if there is none of that
+ * name. */
 size_t mt_marian_bin_count(const struct mt_marian_bin *bin);
 const struct mt_marian_item *mt_marian_bin_at(const struct mt_marian_bin *bin, size_t index);
 const struct mt_marian_item *mt_marian_bin_find(const struct mt_marian_bin *bin, const char *name);

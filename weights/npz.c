@@ -90,7 +90,7 @@ static bool take_size(struct header *h, size_t *out)
     return h->at > begin;
 }
 
-/* () or (3,) or (3, 4) or (3, 4, ) */
+/* Reads () or (3,) or (3, 4) or (3, 4, ). */
 static enum mt_status read_shape(struct header *h)
 {
     if (!take(h, '('))
@@ -169,7 +169,7 @@ static enum mt_status read_dtype(const struct header *h, enum mt_dtype *out)
                    h->name, h->descr);
 }
 
-/* Where the dict is, and where the numbers begin. */
+/* Finds the dict, and where the numbers begin. */
 static enum mt_status find_header(struct header *h, const struct mt_zip_entry *entry,
                                   size_t *data_offset)
 {

@@ -9,7 +9,7 @@
 #define COLUMNS 16
 #define K_GROUP 4
 #define K_MULTIPLE 64
-#define CHUNK K_MULTIPLE /* numbers of a column that are quantized at once */
+#define CHUNK K_MULTIPLE /* numbers of a column that are quantised at once */
 
 size_t mt_pack_padded_k(size_t n_in)
 {
@@ -27,7 +27,7 @@ static size_t offset_of(size_t padded_k, size_t n, size_t k)
     return block + k / K_GROUP * (COLUMNS * K_GROUP) + n % COLUMNS * K_GROUP + k % K_GROUP;
 }
 
-/* n <= CHUNK. Maxima side by side, so that a compiler can use vectors. */
+/* n <= CHUNK. The maxima are independent, so that a compiler can use vectors. */
 static void raise_to_magnitudes(float largest[CHUNK], const float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -48,9 +48,9 @@ static float largest_magnitude(const float *row, size_t n)
     return result;
 }
 
-/* The nearest integer, ties to even, of |x| < 2^22: the sum has no room for a fraction, and its low
- * bits are the integer. rintf would be a call for each number where SSE4.1 is not taken for
- * granted. */
+/* Rounds to the nearest integer, ties to even, for |x| < 2^22: the sum has no room for a fraction,
+ * and its low bits are the integer. rintf would be a function call for each number in builds
+ * without SSE4.1. */
 static int32_t round_to_even(float x)
 {
     const float no_fraction = 0x1.8p23f;
@@ -66,7 +66,8 @@ static int32_t quantize(const float *x, size_t n, float scale, int8_t *out)
 {
     int32_t sum = 0;
     for (size_t i = 0; i < n; i++) {
-        int32_t q = round_to_even(x[i] / scale); /* at most 127 in size, as the scale was chosen */
+        /* at most 127 in magnitude, since the scale was chosen so */
+        int32_t q = round_to_even(x[i] / scale);
         out[i] = (int8_t)q;
         sum += q;
     }
@@ -82,12 +83,13 @@ void mt_pack_columns(const float *w, size_t n_out, size_t n_in, size_t first_col
         size_t n = first_column + i;
         float amax = largest_magnitude(row, n_in);
         float scale = amax / 127.0f;
-        if (scale < FLT_MIN) /* too coarse a number to divide by */
+        if (scale < FLT_MIN) /* it is denormal, and not precise enough to divide by */
             scale = 1.0f;
         int32_t sum = 0;
         for (size_t k = 0; k < n_in; k += CHUNK) {
             int8_t chunk[CHUNK] = {0};
-            if (n_in - k >= CHUNK) /* a number of turns that the compiler knows */
+            /* a constant number of iterations, so that the compiler can unroll */
+            if (n_in - k >= CHUNK)
                 sum += quantize(row + k, CHUNK, scale, chunk);
             else
                 sum += quantize(row + k, n_in - k, scale, chunk);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a name may stand for. Storage types carry their dtype. */
+/* The meanings of names. Storage types have their dtype. */
 enum name_kind {
     ORDERED_DICT,
     SIZE,
@@ -77,7 +77,7 @@ enum {
     LONG1 = 0x8a
 };
 
-/* The longest "module\nname\n" that is looked at. */
+/* Most bytes of "module\nname\n". */
 #define MAX_NAME_BYTES 256
 
 struct machine {
@@ -85,7 +85,7 @@ struct machine {
     const char *what;
     struct mt_arena *arena;
     struct mt_error *err;
-    bool is_cut;                    /* there are more bytes than may be read */
+    bool is_cut;                    /* there are more bytes than the limit */
     struct mt_pickle_value **stack; /* NULL for a mark */
     size_t n_stack, stack_capacity, n_values;
     struct mt_pickle_value **memo;
@@ -143,14 +143,14 @@ static enum mt_status push_integer(struct machine *m, enum mt_pickle_kind kind, 
     return status;
 }
 
-/* NULL: the stack is empty there, or there is a mark. */
+/* Returns NULL if the stack has no such value, or there is a mark. */
 static struct mt_pickle_value *top(const struct machine *m, size_t depth)
 {
     return m->n_stack > depth ? m->stack[m->n_stack - 1 - depth] : NULL;
 }
 
-/* The values above the last mark leave the stack with it, but stay where they are until the next
- * push: *items borrows them. */
+/* Removes the last mark and the values above it from the stack. *items borrows the values, which
+ * stay where they are until the next push. */
 static enum mt_status pop_to_mark(struct machine *m, struct mt_pickle_value ***items, size_t *n)
 {
     size_t i = m->n_stack;
@@ -195,7 +195,7 @@ static enum mt_status make_tuple(struct machine *m, struct mt_pickle_value **ite
     return status ? status : push(m, tuple);
 }
 
-/* --- Arguments behind an opcode --- */
+/* --- Arguments after an opcode --- */
 
 static const unsigned char *take(struct machine *m, size_t n)
 {
@@ -205,7 +205,7 @@ static const unsigned char *take(struct machine *m, size_t n)
     return m->at - n;
 }
 
-/* n bytes, little-endian; false at the end. */
+/* Reads n bytes, little-endian; false at the end. */
 static bool take_number(struct machine *m, size_t n, uint64_t *out)
 {
     const unsigned char *bytes = take(m, n);
@@ -228,7 +228,7 @@ static enum mt_status read_integer(struct machine *m, size_t n)
     uint64_t bits;
     if (!take_number(m, n, &bits))
         return fail_end(m);
-    /* BININT alone has a sign. */
+    /* Only BININT has a sign. */
     return push_integer(m, MT_PICKLE_INTEGER, n == 4 ? (int32_t)(uint32_t)bits : (int64_t)bits);
 }
 
@@ -351,9 +351,9 @@ static enum mt_status recall(struct machine *m, size_t index_bytes)
     return push(m, m->memo[index]);
 }
 
-/* --- What calls stand for --- */
+/* --- What calls mean --- */
 
-/* Item i of a tuple if it is of that kind, else NULL. */
+/* Returns item i of a tuple if it is of that kind, otherwise NULL. */
 static const struct mt_pickle_value *item(const struct mt_pickle_value *tuple, size_t i,
                                           enum mt_pickle_kind kind)
 {
@@ -368,7 +368,7 @@ static bool is_name(const struct mt_pickle_value *value, enum name_kind kind)
     return value && value->kind == MT_PICKLE_NAME && names[value->integer].kind == kind;
 }
 
-/* ('storage', type, key, location, number of elements[, None]) */
+/* Reads ('storage', type, key, location, number of elements[, None]). */
 static enum mt_status read_storage(struct machine *m)
 {
     const struct mt_pickle_value *id = top(m, 0);
@@ -393,7 +393,7 @@ static enum mt_status read_storage(struct machine *m)
     return MT_OK;
 }
 
-/* The last element must be in the storage: offset + sum of (size - 1) * stride. */
+/* Whether the last element is in the storage: offset + sum of (size - 1) * stride. */
 static bool fits(const struct mt_pickle_tensor *tensor)
 {
     size_t last, n_elements = (size_t)tensor->storage->n_elements;
@@ -427,7 +427,7 @@ static bool copy_sizes(const struct mt_pickle_value *tuple, size_t rank, int64_t
     return true;
 }
 
-/* (storage, offset, shape, strides, requires_grad, hooks[, metadata]) */
+/* Reads (storage, offset, shape, strides, requires_grad, hooks[, metadata]). */
 static enum mt_status rebuild_tensor(struct machine *m, const struct mt_pickle_value *arguments,
                                      struct mt_pickle_value **out)
 {
@@ -453,7 +453,7 @@ static enum mt_status rebuild_tensor(struct machine *m, const struct mt_pickle_v
     return status;
 }
 
-/* What name(*arguments) gives. */
+/* Computes name(*arguments). */
 static enum mt_status call(struct machine *m, const struct mt_pickle_value *name,
                            struct mt_pickle_value *arguments, struct mt_pickle_value **out)
 {
@@ -488,7 +488,7 @@ static enum mt_status call(struct machine *m, const struct mt_pickle_value *name
     return fail(m, "a storage type cannot be called");
 }
 
-/* name, arguments -> result */
+/* Replaces name and arguments on the stack by the result. */
 static enum mt_status reduce(struct machine *m)
 {
     struct mt_pickle_value *result = NULL;
@@ -500,7 +500,8 @@ static enum mt_status reduce(struct machine *m)
     return MT_OK;
 }
 
-/* object, state -> object. A dict's attributes are versions of modules; a tensor's, hooks. */
+/* Replaces object and state by the object. A dict's attributes are versions of modules, a tensor's
+ * are hooks, and both are ignored. */
 static enum mt_status build(struct machine *m)
 {
     const struct mt_pickle_value *object = top(m, 1);
@@ -525,7 +526,7 @@ static enum mt_status fill(struct machine *m, enum mt_pickle_kind kind,
     return extend(m, sequence, items, n);
 }
 
-/* The topmost n values go into what is below them. */
+/* Puts the topmost n values into the one below them. */
 static enum mt_status fill_few(struct machine *m, enum mt_pickle_kind kind, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -1,11 +1,12 @@
 /*
- * A reader of the pickles in PyTorch's checkpoints, which executes nothing.
+ * Reads the pickles in PyTorch's checkpoints without executing anything.
  *
  * A pickle is a program for a stack machine that may call any Python function. This machine knows
- * the opcodes that torch.save writes and, as inert tags, the names that stand for tensors; any
- * other opcode and any other name is refused, by name. What comes out is a tree of plain values.
+ * the opcodes that torch.save writes, and the names that stand for tensors, which it only records;
+ * any other opcode and any other name is refused, by name. The result is a tree of plain values.
  *
  * Format: Python's pickletools (protocol 2); names as in torch's _weights_only_unpickler.
+ *
  * Thread-safety: everything belongs to one thread at a time.
  */
 #ifndef MT_WEIGHTS_PICKLE_H
@@ -38,7 +39,7 @@ enum mt_pickle_kind {
 };
 
 struct mt_pickle_storage {
-    const char *key; /* what names it in the container */
+    const char *key; /* its name in the container */
     enum mt_dtype dtype;
     int64_t n_elements;
 };
@@ -53,7 +54,7 @@ struct mt_pickle_tensor {
 struct mt_pickle_value {
     enum mt_pickle_kind kind;
     union {
-        int64_t integer; /* BOOL too; NAME: which one, to the machine */
+        int64_t integer; /* also for BOOL; for NAME a number that only the machine understands */
         double number;
         struct {
             const char *bytes; /* NUL-terminated; UTF-8 is not checked */
@@ -68,19 +69,19 @@ struct mt_pickle_value {
     };
 };
 
-/* Reads one pickle at the beginning of bytes[0, length), which may have more behind it: *n_read
- * says how long it was. Values are in the arena; strings are copied. A value may be reached in many
- * ways, even from inside itself. what is for messages. MT_FORMAT, MT_UNSUPPORTED (an opcode or a
- * name), MT_LIMIT, MT_MEMORY. */
+/* Reads one pickle at the beginning of bytes[0, length), which other data may follow: *n_read gets
+ * its length. Values are in the arena; strings are copied. A value may be part of several others,
+ * even of itself. what is for messages. MT_FORMAT, MT_UNSUPPORTED (an opcode or a name), MT_LIMIT,
+ * MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_pickle_read(const unsigned char *bytes, size_t length,
                                             const char *what, struct mt_arena *arena,
                                             struct mt_pickle_value **out, size_t *n_read,
                                             struct mt_error *err);
 
-/* "a dict", "a tensor": for messages. */
+/* Returns "a dict", "a tensor", ..., for messages. */
 const char *mt_pickle_kind_name(enum mt_pickle_kind kind);
 
-/* The value of a dict's key that is this string, or NULL. */
+/* Returns the value of a dict for a key that is this string, or NULL. */
 const struct mt_pickle_value *mt_pickle_get(const struct mt_pickle_value *dict, const char *key);
 
 #endif

@@ -12,10 +12,10 @@
 
 #define PREFIX_BYTES 8
 
-/* A document's nesting: the header, an entry, its shape; the rest is for unknown fields. */
+/* Deepest nesting: the header, an entry, its shape; the rest is for unknown fields. */
 #define MAX_DEPTH 8
 
-/* Values that a tensor of the highest rank takes, with its name and keys, is 18. */
+/* A tensor of the highest rank has 18 values, including its name and keys. */
 #define MAX_VALUES ((size_t)MT_SAFETENSORS_MAX_TENSORS * 24)
 
 _Static_assert(sizeof(size_t) == sizeof(uint64_t), "offsets are 64 bits wide");
@@ -43,19 +43,19 @@ struct mt_safetensors {
     size_t n_tensors;
     struct pair *metadata;
     size_t n_metadata;
-    char *strings_end;             /* where the next string goes */
-    struct mt_safetensors **parts; /* what it was joined from; its own */
+    char *strings_end;             /* where the next string is stored */
+    struct mt_safetensors **parts; /* the files that it was joined from, which it owns */
     size_t n_parts;
 };
 
-/* An entry of the header as it is read. */
+/* An entry of the header, while it is read. */
 struct entry {
     struct mt_tensor tensor;
     bool has_dtype, has_shape, has_offsets;
     uint64_t begin, end;
 };
 
-/* Step 1: the frame. */
+/* Step 1: the length of the header. */
 
 static enum mt_status find_header(const unsigned char *bytes, size_t length, const char *path,
                                   size_t *out, struct mt_error *err)
@@ -93,7 +93,7 @@ static enum mt_status check_header(const char *header, size_t length, const char
     return MT_OK;
 }
 
-/* Step 2: memory, counted before it is taken. */
+/* Step 2: memory, which is counted before it is allocated. */
 
 struct sizes {
     size_t n_tensors, n_metadata, string_bytes;
@@ -199,7 +199,7 @@ static enum mt_status read_name(struct mt_safetensors *file, struct mt_json_span
     return MT_OK;
 }
 
-/* A value of another type than the format asks for. */
+/* Reports a value of a type that the format does not allow. */
 static enum mt_status fail_value(const struct mt_safetensors *file, const char *name,
                                  const char *field, const char *expectation,
                                  struct mt_json_reader *reader, struct mt_error *err)
@@ -281,7 +281,7 @@ static enum mt_status read_offsets(const struct mt_safetensors *file, struct mt_
     return MT_OK;
 }
 
-/* Unknown fields are ignored, as the reference reader does. */
+/* Unknown fields are ignored, as by the reference reader. */
 static enum mt_status read_fields(const struct mt_safetensors *file, struct mt_json_reader *reader,
                                   struct entry *entry, struct mt_error *err)
 {
@@ -312,7 +312,7 @@ static enum mt_status read_fields(const struct mt_safetensors *file, struct mt_j
     return MT_OK;
 }
 
-/* One entry for itself: its data lie inside the buffer and have the size of its shape. */
+/* Checks a single entry: its data are inside the buffer and have the size of its shape. */
 static enum mt_status place_tensor(const struct mt_safetensors *file, struct entry *entry,
                                    struct mt_error *err)
 {
@@ -382,8 +382,8 @@ static enum mt_status read_entries(struct mt_safetensors *file, struct mt_json_r
 
 /* Step 4: all tensors together. */
 
-/* Order of the data; empty tensors stand before the one that begins where they are, and among
- * themselves in the order of the header, in which their names were stored. */
+/* Sorts in the order of the data. Empty tensors come before the one that begins at the same place;
+ * several empty ones are in the order of the header, in which their names were stored. */
 static int compare_data(const void *left, const void *right)
 {
     const struct mt_tensor *a = left, *b = right;
@@ -400,7 +400,8 @@ static int compare_names(const void *left, const void *right)
     return strcmp((*a)->name, (*b)->name);
 }
 
-/* The data follow each other without holes and overlaps, from the first byte to the last. */
+/* Checks that the data follow each other without holes and overlaps, from the first byte to the
+ * last. */
 static enum mt_status check_layout(const struct mt_safetensors *file, struct mt_error *err)
 {
     size_t expected = 0;
@@ -456,8 +457,8 @@ static enum mt_status read_file(struct mt_safetensors *file, const unsigned char
     file->buffer = bytes + PREFIX_BYTES + header_bytes;
     file->buffer_bytes = length - PREFIX_BYTES - header_bytes;
 
-    /* A copy, because it is read several times, and a file may be cut short or written to in
-     * between: what has been checked must be what is read. */
+    /* The header is copied, because it is read several times, and the file may be truncated or
+     * written to meanwhile: what is read has to be what was checked. */
     char *header = malloc(header_bytes);
     if (!header)
         return mt_fail_memory(err, header_bytes, "safetensors header");
@@ -474,7 +475,7 @@ static enum mt_status read_file(struct mt_safetensors *file, const unsigned char
     return MT_OK;
 }
 
-/* An open file without content. */
+/* Makes an open file without content. */
 static enum mt_status create(const char *path, struct mt_safetensors **out, struct mt_error *err)
 {
     struct mt_arena *arena;
@@ -538,7 +539,7 @@ enum mt_status mt_safetensors_load(const char *path, enum mt_load_mode mode,
     return status;
 }
 
-/* Views of the parts' tensors; their names and numbers stay where they are. */
+/* Collects copies of the parts' entries; their names and numbers stay where they are. */
 static enum mt_status collect(struct mt_safetensors *file, struct mt_error *err)
 {
     size_t n = 0;

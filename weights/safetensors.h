@@ -38,49 +38,50 @@ struct mt_tensor {
 
 struct mt_safetensors;
 
-/* Maps and checks the file (its form alone). MT_NOT_FOUND, MT_IO,
- * MT_FORMAT (broken), MT_LIMIT, MT_UNSUPPORTED (a dtype that we do not know). */
+/* Maps the file and checks its structure. MT_NOT_FOUND, MT_IO, MT_FORMAT (malformed), MT_LIMIT,
+ * MT_UNSUPPORTED (an unknown dtype). */
 MT_MUST_CHECK enum mt_status mt_safetensors_open(const char *path, struct mt_safetensors **out,
                                                  struct mt_error *err);
 
-/* As mt_safetensors_open, with a choice of how the file gets into memory. */
+/* Does the same, with a choice of how the file is loaded. */
 MT_MUST_CHECK enum mt_status mt_safetensors_load(const char *path, enum mt_load_mode mode,
                                                  struct mt_safetensors **out, struct mt_error *err);
 
-/* Whether the file is still what was opened: see mt_mapping_check. */
+/* Whether the file is unchanged since it was opened: see mt_mapping_check. */
 MT_MUST_CHECK enum mt_status mt_safetensors_check_mapping(const struct mt_safetensors *file,
                                                           struct mt_error *err);
 
-/* As open, over bytes that the caller keeps alive and unchanged. path is for messages. */
+/* Opens bytes, which the caller keeps alive and unchanged. path is for messages. */
 MT_MUST_CHECK enum mt_status mt_safetensors_open_memory(const void *bytes, size_t length,
                                                         const char *path,
                                                         struct mt_safetensors **out,
                                                         struct mt_error *err);
 
-/* As mt_safetensors_open, for a mapping. Where it succeeds, the file owns the mapping from then
- * on. */
+/* Opens a mapping, which the file owns if this succeeds. */
 MT_MUST_CHECK enum mt_status mt_safetensors_adopt(const struct mt_mapping *mapping,
                                                   const char *path, struct mt_safetensors **out,
                                                   struct mt_error *err);
 
-/* Makes one of several, which are its own from then on, whatever comes of it: what one of them has,
- * it has. path is for messages. MT_FORMAT for a tensor that two of them have. No metadata. */
+/* Joins several files into one that has the tensors of all and owns the files, even if this fails.
+ * path is for messages. MT_FORMAT for a tensor that two of them have. The result has no
+ * metadata. */
 MT_MUST_CHECK enum mt_status mt_safetensors_join(struct mt_safetensors *const *parts,
                                                  size_t n_parts, const char *path,
                                                  struct mt_safetensors **out, struct mt_error *err);
 
-/* Takes NULL. Views are gone. */
+/* NULL is allowed. Pointers into the file become invalid. */
 void mt_safetensors_close(struct mt_safetensors *file);
 
 const char *mt_safetensors_path(const struct mt_safetensors *file);
 size_t mt_safetensors_bytes(const struct mt_safetensors *file);
 
-/* Tensors in the order of their data. NULL where there is none. */
+/* Tensors in the order of their data; the last function returns NULL if there is none of that
+ * name. */
 size_t mt_safetensors_count(const struct mt_safetensors *file);
 const struct mt_tensor *mt_safetensors_at(const struct mt_safetensors *file, size_t index);
 const struct mt_tensor *mt_safetensors_find(const struct mt_safetensors *file, const char *name);
 
-/* A value of __metadata__, or NULL. */
+/* Returns a value of __metadata__, or NULL. */
 const char *mt_safetensors_metadata(const struct mt_safetensors *file, const char *key);
 
 /* Whether data may be read in place as an array of its type. */

@@ -9,7 +9,7 @@
 struct index {
     const char *path;
     const char *bytes;
-    char *own_bytes; /* where they were read from the path */
+    char *own_bytes; /* if they were read from the path */
     size_t length;
     struct mt_error *err;
 };
@@ -36,7 +36,7 @@ static enum mt_status index_read(struct index *index)
 /* Copies text that is at most capacity - 1 bytes long and has no NUL. */
 static bool copy_text(struct mt_json_span span, char *out, size_t capacity)
 {
-    if (span.length > 6 * (capacity - 1)) /* \u0061 */
+    if (span.length > 6 * (capacity - 1)) /* \u0061 has six bytes for one character */
         return false;
     char unescaped[6 * MT_SAFETENSORS_MAX_NAME_BYTES];
     size_t length = mt_json_span_unescape(span, unescaped);
@@ -47,7 +47,7 @@ static bool copy_text(struct mt_json_span span, char *out, size_t capacity)
     return true;
 }
 
-/* A plain name of a file in the index's own directory. */
+/* Whether it is the name of a file in the index's own directory. */
 static bool is_plain_name(const char *name)
 {
     return *name && *name != '.' && !strchr(name, '/');
@@ -171,7 +171,7 @@ static enum mt_status check_tensor(void *context, const struct index *index, con
     return MT_OK;
 }
 
-/* index_path with its last component replaced by name. */
+/* Opens index_path with its last component replaced by name. */
 static enum mt_status open_part(const char *index_path, const char *name, enum mt_load_mode mode,
                                 struct mt_safetensors **out, struct mt_error *err)
 {
@@ -203,7 +203,7 @@ enum mt_status mt_shards_open(const char *index_path, enum mt_load_mode mode,
         status = visit_entries(&index, check_tensor, &opening);
     if (!status) {
         status = mt_safetensors_join(opening.parts, n, index_path, out, err);
-        n = 0; /* they are the join's now */
+        n = 0; /* the joined file owns them now */
     }
     for (size_t i = 0; i < n; i++)
         mt_safetensors_close(opening.parts[i]);

@@ -1,5 +1,5 @@
 /*
- * Weights in several safetensors files, with an index that says which tensor is where:
+ * Weights in several safetensors files, with an index that tells which tensor is in which file:
  *
  *   {"metadata": {...}, "weight_map": {"model.shared.weight": "model-00001-of-00002.safetensors"}}
  *
@@ -14,22 +14,22 @@
 #define MT_SHARDS_MAX_INDEX_BYTES ((size_t)16 << 20)
 #define MT_SHARDS_MAX_NAME_BYTES 255
 
-/* The files that an index names, each once, in the order in which it names them. */
+/* The files in an index, in its order, without duplicates. */
 struct mt_shard_list {
     size_t n;
     char (*names)[MT_SHARDS_MAX_NAME_BYTES + 1];
 };
 MT_MUST_CHECK enum mt_status mt_shards_list(const char *index_path, struct mt_shard_list *out,
                                             struct mt_error *err);
-/* Lists the shards of an index in memory; path is for messages. */
+/* Lists the files of an index in memory; path is for messages. */
 MT_MUST_CHECK enum mt_status mt_shards_list_memory(const char *bytes, size_t length,
                                                    const char *path, struct mt_shard_list *out,
                                                    struct mt_error *err);
 void mt_shard_list_finish(struct mt_shard_list *list);
 
-/* Opens the files, which lie beside their index, as one. A name that leads to another directory, a
- * tensor that is not where the index says, or one that two files have, is MT_FORMAT; statuses
- * otherwise as of mt_safetensors_load. */
+/* Opens the files, which are beside their index, as one. MT_FORMAT: a name leads to another
+ * directory, or a tensor is not where the index says, or is in two files; other statuses are those
+ * of mt_safetensors_load. */
 MT_MUST_CHECK enum mt_status mt_shards_open(const char *index_path, enum mt_load_mode mode,
                                             struct mt_safetensors **out, struct mt_error *err);
 

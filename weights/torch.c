@@ -16,7 +16,7 @@ static const unsigned char legacy_magic[] = {0x80, 2,    0x8a, 10,   0x6c, 0xfc,
                                              0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19, '.'};
 #define LEGACY_PROTOCOL 1001
 
-/* The numbers of a storage, where they lie in the file. */
+/* A storage, whose numbers are in the file. */
 struct storage {
     const char *key;
     const unsigned char *bytes;
@@ -26,7 +26,7 @@ struct storage {
 struct named {
     const char *name;
     const struct mt_pickle_tensor *tensor;
-    const unsigned char *numbers; /* the storage's */
+    const unsigned char *numbers; /* those of its storage */
     size_t index;                 /* in the image */
 };
 
@@ -38,7 +38,7 @@ struct reader {
     struct mt_arena *arena;
     struct mt_zip *zip; /* NULL: the old container */
     char prefix[MT_ZIP_MAX_NAME_BYTES + 1];
-    struct storage *storages; /* those that were found and are as they should be */
+    struct storage *storages; /* those that were found and are valid */
     size_t n_storages;
     struct named *tensors;
     size_t n_tensors;
@@ -49,7 +49,7 @@ static enum mt_status fail(const struct reader *r, const char *why)
     return mt_fail(r->err, MT_FORMAT, "%s: not a PyTorch checkpoint: %s", r->path, why);
 }
 
-/* Room for the storages that are going to be found. */
+/* Allocates memory for the storages that will be found. */
 static enum mt_status take_storages(struct reader *r, size_t most)
 {
     void *memory = NULL;
@@ -61,7 +61,7 @@ static enum mt_status take_storages(struct reader *r, size_t most)
 
 /* --- The zip archive --- */
 
-/* The archive's name is the folder that everything is in. */
+/* Finds the folder that everything is in, which is the archive's name. */
 static enum mt_status find_prefix(struct reader *r)
 {
     for (size_t i = 0; i < mt_zip_count(r->zip); i++) {
@@ -75,7 +75,7 @@ static enum mt_status find_prefix(struct reader *r)
     return fail(r, "the archive has no data.pkl");
 }
 
-/* prefix/name, or NULL. */
+/* Returns the entry prefix/name, or NULL. */
 static const struct mt_zip_entry *find_entry(const struct reader *r, const char *folder,
                                              const char *name)
 {
@@ -109,8 +109,9 @@ static enum mt_status read_zip(struct reader *r, struct mt_pickle_value **out)
 
 /* --- The old container ---
  *
- * Pickles one behind the other: magic number, protocol, a dict that describes the machine, the
- * object, the list of its storages' keys. Then for each key the number of elements, and these. */
+ * It has pickles one behind the other: magic number, protocol, a dict that describes the machine,
+ * the object, the list of its storages' keys. Then there are for each key the number of elements,
+ * and these. */
 
 static enum mt_status read_next(struct reader *r, size_t *at, enum mt_pickle_kind kind,
                                 struct mt_pickle_value **out)
@@ -127,8 +128,8 @@ static enum mt_status read_next(struct reader *r, size_t *at, enum mt_pickle_kin
     return MT_OK;
 }
 
-/* dtypes are known from the tensors alone, so a storage that no tensor uses has an unknown length:
- * there is none in a checkpoint. */
+/* The dtype of a storage is known only from its tensors, so a storage that no tensor uses has an
+ * unknown length; no checkpoint has one. */
 static const struct mt_pickle_storage *storage_of(const struct mt_pickle_value *dict,
                                                   const char *key)
 {
@@ -301,7 +302,7 @@ static enum mt_status add_tensors(struct reader *r, const struct mt_pickle_value
     enum mt_status status =
         mt_arena_take(r->arena, n, sizeof *r->tensors, "tensors", &memory, r->err);
     r->tensors = memory;
-    if (!status && r->zip) /* else they are known already */
+    if (!status && r->zip) /* otherwise they are known already */
         status = take_storages(r, n);
     for (size_t i = 0; i < n && !status; i++)
         status = add_tensor(r, dict->sequence.items[2 * i], dict->sequence.items[2 * i + 1]);
@@ -312,7 +313,8 @@ static enum mt_status add_tensors(struct reader *r, const struct mt_pickle_value
 
 static enum mt_status plan(struct reader *r, struct mt_image *image)
 {
-    /* Views of one storage may be many, and strides of 0 make much of little. */
+    /* There may be many views of one storage, and strides of 0 make large tensors of little data,
+     * so the total size is limited. */
     size_t total = 0, most = r->length <= SIZE_MAX / 2 ? 2 * r->length : SIZE_MAX;
     for (size_t i = 0; i < r->n_tensors; i++) {
         const struct mt_pickle_tensor *tensor = r->tensors[i].tensor;
@@ -334,7 +336,8 @@ static enum mt_status plan(struct reader *r, struct mt_image *image)
     return mt_image_allocate(image, r->err);
 }
 
-/* Copies the tensor's numbers in the order of its indices; returns behind the last one written. */
+/* Copies the tensor's numbers in the order of its indexes; returns the position behind the last one
+ * written. */
 static unsigned char *copy_numbers(const struct mt_pickle_tensor *tensor, size_t dimension,
                                    const unsigned char *from, unsigned char *to)
 {

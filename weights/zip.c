@@ -27,7 +27,7 @@
 
 #define METHOD_STORED 0u
 #define METHOD_DEFLATED 8u
-/* No deflated byte becomes more. */
+/* Deflate cannot compress better than by this factor. */
 #define MOST_BYTES_PER_BYTE 1032
 
 struct mt_zip {
@@ -41,12 +41,12 @@ struct mt_zip {
     size_t n_entries;
 };
 
-/* Where the directory lies, and how much it says it holds. */
+/* The position of the directory, and the sizes in the end record. */
 struct directory {
     uint64_t begin, length, n_entries;
 };
 
-/* One entry of the directory, before it is believed. */
+/* One entry of the directory, before it is verified. */
 struct claim {
     const unsigned char *name;
     size_t name_bytes;
@@ -80,7 +80,8 @@ static enum mt_status fail(const struct mt_zip *zip, struct mt_error *err, const
     return mt_fail(err, MT_FORMAT, "%s: not a sound zip archive: %s", zip->path, what);
 }
 
-/* The end record is the last one whose comment reaches exactly to the end of the file. */
+/* Finds the end record, which is the last one whose comment reaches exactly to the end of the
+ * file. */
 static const unsigned char *find_end(const struct mt_zip *zip)
 {
     if (zip->length < END_BYTES)
@@ -94,8 +95,8 @@ static const unsigned char *find_end(const struct mt_zip *zip)
     return NULL;
 }
 
-/* Zip64 keeps the true numbers in a record of its own, which a locator in front of the end record
- * points at. */
+/* Zip64 has the real numbers in a separate record, to which a locator before the end record
+ * points. */
 static enum mt_status read_end64(const struct mt_zip *zip, const unsigned char *end,
                                  struct directory *out, struct mt_error *err)
 {
@@ -136,8 +137,8 @@ static enum mt_status find_directory(const struct mt_zip *zip, struct directory 
     return MT_OK;
 }
 
-/* Sizes and offset that do not fit into 32 bits stand in an extra field, in this order, each only
- * if its place in the record is full. */
+/* Sizes and offset that need more than 32 bits are in an extra field, in this order, each only if
+ * the record has all bits set instead of it. */
 static bool read_extra64(const unsigned char *extra, size_t length, struct claim *claim)
 {
     uint64_t *const wide[] = {&claim->bytes, &claim->packed_bytes, &claim->offset};
@@ -203,7 +204,8 @@ static enum mt_status keep_name(struct mt_zip *zip, const struct claim *claim,
                                 &entry->name, err);
 }
 
-/* The entry's own header: says again what the directory says, and where the bytes begin. */
+/* Reads the entry's own header, which repeats the directory's values and determines where the bytes
+ * begin. */
 static enum mt_status find_bytes(const struct mt_zip *zip, const struct claim *claim,
                                  size_t directory, struct mt_zip_entry *entry, struct mt_error *err)
 {
@@ -264,8 +266,8 @@ static int compare_names(const void *left, const void *right)
     return strcmp((*a)->name, (*b)->name);
 }
 
-/* No byte belongs to two, and no name either. Every entry has a header in front of its bytes, so
- * that their order is that of the headers. */
+/* Checks that entries do not overlap, and that names are unique. Every entry has a header before
+ * its bytes, so that their order is that of the headers. */
 static enum mt_status check_entries(struct mt_zip *zip, struct mt_error *err)
 {
     if (zip->n_entries)
@@ -391,7 +393,7 @@ static enum mt_status check_sum(const struct mt_zip *zip, const struct mt_zip_en
 {
     uLong crc = crc32_z(crc32_z(0, NULL, 0), bytes, length);
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-    crc = entry->crc; /* no fuzzer would ever get past it */
+    crc = entry->crc; /* otherwise no fuzzer would ever get past the checksum */
 #endif
     if (crc != entry->crc)
         return mt_fail(err, MT_FORMAT,
@@ -406,7 +408,7 @@ enum mt_status mt_zip_check(const struct mt_zip *zip, const struct mt_zip_entry 
     return check_sum(zip, entry, entry->bytes, entry->length, err);
 }
 
-/* zlib counts in 32 bits: both ends are fed in pieces. */
+/* zlib counts in 32 bits, so input and output are passed in parts. */
 static int inflate_all(z_stream *stream, const struct mt_zip_entry *entry, unsigned char *out)
 {
     const size_t most = (size_t)1 << 30;

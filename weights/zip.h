@@ -1,11 +1,11 @@
 /*
- * Zip archives whose entries are stored, not compressed: what torch.save and numpy.savez write; and
- * those of people, whose entries may be deflated.
+ * Zip archives whose entries are stored without compression, which torch.save and numpy.savez
+ * write; and archives made by people, whose entries may be deflated.
  *
- * The archive is in memory, and entries are views of it. Nothing in it is trusted: sizes come from
- * the central directory and must agree with the entries' own headers where these give any, and no
- * two entries share a byte. Compression (but where it is asked for), encryption, several disks, and
- * names that occur twice are refused by name.
+ * The archive is in memory, and entries point into it. Nothing in it is trusted: sizes come from
+ * the central directory and must agree with the entries' own headers if these have any, and no two
+ * entries share a byte. Compression (unless it is allowed), encryption, several disks, and names
+ * that occur twice are refused by name.
  *
  * Format: PKWARE's APPNOTE.TXT, sections 4.3 and 4.4. Thread-safety: immutable after open.
  */
@@ -27,12 +27,12 @@ struct mt_zip_entry {
     const unsigned char *bytes;
     size_t length;
     uint32_t crc;
-    bool is_deflated;       /* bytes are not what was put in */
-    size_t unpacked_length; /* of what was put in; length where the entry is stored */
+    bool is_deflated;       /* bytes are compressed */
+    size_t unpacked_length; /* length after unpacking; length if the entry is stored */
 };
 
-/* bytes are the caller's, and must outlive the archive. path is for messages. MT_FORMAT (broken),
- * MT_UNSUPPORTED (a kind that we do not read), MT_LIMIT, MT_MEMORY. */
+/* bytes belong to the caller, and must outlive the archive. path is for messages. MT_FORMAT
+ * (malformed), MT_UNSUPPORTED (a kind that we do not read), MT_LIMIT, MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_zip_open(const unsigned char *bytes, size_t length,
                                          const char *path, struct mt_zip **out,
                                          struct mt_error *err);
@@ -40,7 +40,7 @@ MT_MUST_CHECK enum mt_status mt_zip_open(const unsigned char *bytes, size_t leng
 MT_MUST_CHECK enum mt_status mt_zip_open_deflated(const unsigned char *bytes, size_t length,
                                                   const char *path, struct mt_zip **out,
                                                   struct mt_error *err);
-/* Takes NULL. */
+/* NULL is allowed. */
 void mt_zip_close(struct mt_zip *zip);
 
 /* Whether the file begins like an archive. */
@@ -49,16 +49,16 @@ bool mt_zip_is(const unsigned char *bytes, size_t length);
 /* Entries in the order of their data. */
 size_t mt_zip_count(const struct mt_zip *zip);
 const struct mt_zip_entry *mt_zip_at(const struct mt_zip *zip, size_t index);
-/* NULL where there is none. */
+/* Returns NULL if there is none of that name. */
 const struct mt_zip_entry *mt_zip_find(const struct mt_zip *zip, const char *name);
 
-/* What was put in, of either kind of entry, to out [unpacked_length]; its checksum is checked.
- * MT_FORMAT, MT_MEMORY. */
+/* Unpacks an entry of either kind to out [unpacked_length], and checks its checksum. MT_FORMAT,
+ * MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_zip_unpack(const struct mt_zip *zip,
                                            const struct mt_zip_entry *entry, void *out,
                                            struct mt_error *err);
 
-/* Whether a stored entry's bytes are those that were put in. MT_FORMAT. */
+/* Whether a stored entry's bytes match its checksum. MT_FORMAT. */
 MT_MUST_CHECK enum mt_status mt_zip_check(const struct mt_zip *zip,
                                           const struct mt_zip_entry *entry, struct mt_error *err);
 

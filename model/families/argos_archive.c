@@ -18,7 +18,8 @@ bool mt_argos_archive_is(const char *path)
            S_ISREG(st.st_mode);
 }
 
-/* Nothing is written under these names, but an archive that tries is not one that we trust. */
+/* Whether the name leads outside of the folder. Nothing is written under these names, but an
+ * archive with one is not trustworthy. */
 static bool leads_outside(const char *name)
 {
     bool outside = *name == '/';
@@ -29,7 +30,7 @@ static bool leads_outside(const char *name)
     return outside;
 }
 
-/* The folder that everything is in, with its slash. */
+/* Finds the folder that everything is in, with its slash. */
 static enum mt_status find_folder(const struct mt_zip *zip, const char *path, char *folder,
                                   size_t capacity, struct mt_error *err)
 {
@@ -62,7 +63,7 @@ static enum mt_status unpack_entry(const struct mt_zip *zip, const struct mt_zip
     enum mt_status status = mt_path_join(out->directory, name, &file.path, err);
     size_t length = entry->unpacked_length;
     if (!status && length) {
-        /* A mapping: that is how foreign files end. */
+        /* The bytes are in a mapping, because foreign files are unmapped. */
         void *bytes =
             mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (bytes == MAP_FAILED) {

@@ -1,8 +1,7 @@
 /*
- * A package of Argos Translate as it is downloaded: NAME.argosmodel, a zip archive of one folder.
- *
- * Its files are unpacked into memory, never onto a disk, and only those that are asked for: such a
- * package also holds tools that would have to be executed.
+ * A package of Argos Translate as it is downloaded: NAME.argosmodel, a zip archive with one folder.
+ * Only the files that are needed are unpacked, into memory and never onto a disk, because a package
+ * also has tools that would have to be executed.
  */
 #ifndef MT_MODEL_FAMILIES_ARGOS_ARCHIVE_H
 #define MT_MODEL_FAMILIES_ARGOS_ARCHIVE_H
@@ -14,9 +13,9 @@
 /* Whether the path is that of an archive, by its ending. */
 bool mt_argos_archive_is(const char *path);
 
-/* Unpacks those of names that are in the archive's folder, under these names, into *out, which is
- * the caller's: mt_foreign_files_finish it. Statuses of mt_zip_open and mt_zip_unpack; MT_FORMAT
- * where it is no package. Thread-safety: safe. */
+/* Unpacks those of names that are in the archive's folder, under these names, into *out, which the
+ * caller finishes with mt_foreign_files_finish. Statuses of mt_zip_open and mt_zip_unpack;
+ * MT_FORMAT if it is not a package. Thread-safety: safe. */
 MT_MUST_CHECK enum mt_status mt_argos_archive_unpack(const struct mt_foreign_file *archive,
                                                      const char *const *names, size_t n_names,
                                                      struct mt_foreign_files *out,

@@ -39,7 +39,7 @@ static enum mt_status take(const struct mt_foreign_file *from, enum mt_compressi
 {
     struct mt_foreign_file *file = &out->list[out->n];
     *file = (struct mt_foreign_file){.name = strdup(name), .path = strdup(from->path)};
-    out->n++; /* the caller's to finish */
+    out->n++; /* the caller finishes it */
     if (!file->name || !file->path)
         return mt_fail_memory(err, strlen(name) + strlen(from->path) + 2, "file name");
     if (compression != MT_NOT_COMPRESSED)

@@ -19,7 +19,7 @@
 #define METADATA "metadata.json"
 #define FOLDER "model/" /* of an Argos package */
 #define BPE "bpe.model" /* of subword-nmt, in some Argos packages */
-/* quickmt's: of each side, or of both. */
+/* quickmt's, for each side or for both. */
 #define QUICKMT_SOURCE "src.spm.model"
 #define QUICKMT_TARGET "tgt.spm.model"
 #define QUICKMT_BOTH "joint.spm.model"
@@ -38,7 +38,7 @@ static bool is_one(const char *directory)
            (mt_path_holds(directory, METADATA) && mt_path_holds(directory, FOLDER WEIGHTS));
 }
 
-/* In the folder of the weights, which of an Argos package is one deeper. */
+/* The files in the folder of the weights, which for an Argos package is one level deeper. */
 static const char *const in_package[] = {
     METADATA,
     "sentencepiece.model",
@@ -78,7 +78,7 @@ static enum mt_status find(struct mt_foreign_files *files, struct mt_error *err)
     return status;
 }
 
-/* The files themselves: an archive's are unpacked first, into *unpacked. */
+/* Returns the files to read: those of an archive are unpacked into *unpacked first. */
 static enum mt_status look_into(const struct mt_foreign_files **files,
                                 struct mt_foreign_files *unpacked, struct mt_error *err)
 {
@@ -91,7 +91,7 @@ static enum mt_status look_into(const struct mt_foreign_files **files,
     return status;
 }
 
-/* The file beside the weights, or NULL. */
+/* Returns the file beside the weights, or NULL. */
 static const struct mt_foreign_file *beside(const struct mt_foreign_files *files, const char *name)
 {
     char full[128];
@@ -142,16 +142,16 @@ struct description {
     const struct mt_foreign_files *files;
     struct mt_ctranslate2 *file;
     struct mt_ctranslate2_model model;
-    cJSON *config, *metadata, *tokenizer; /* objects, or NULL where the files are not there */
+    cJSON *config, *metadata, *tokenizer; /* objects, or NULL if the files do not exist */
     const char *unk, *bos, *eos, *start;  /* tokens */
     bool source_bos, source_eos;
     double norm_eps;
     const char *source_lang, *target_lang;
-    const char *target_prefix; /* what every target begins with, or NULL */
+    const char *target_prefix; /* first token of every target, or NULL */
     struct mt_error *err;
 };
 
-/* *out stays NULL where there is no such file. */
+/* *out stays NULL if there is no such file. */
 static enum mt_status parse(const struct mt_foreign_file *file, cJSON **out, struct mt_error *err)
 {
     if (!file)
@@ -295,7 +295,7 @@ static enum mt_status add_piece(struct vocabulary *v, const char *piece, size_t 
     return mt_text_check(&v->bytes, v->path, err);
 }
 
-/* One piece a line, as Windows ends them, too. */
+/* Reads one piece per line; lines may end as on Windows. */
 static enum mt_status read_lines(struct vocabulary *v, const char *bytes, size_t length,
                                  struct mt_error *err)
 {
@@ -357,7 +357,7 @@ static enum mt_status check_unique(const struct vocabulary *v, struct mt_error *
     return status;
 }
 
-/* side_vocabulary.json or .txt. MT_NOT_FOUND where there is neither, without a message. */
+/* Reads side_vocabulary.json or .txt. MT_NOT_FOUND, without a message, if neither exists. */
 static enum mt_status read_vocabulary(const struct description *d, const char *side,
                                       struct vocabulary *v)
 {
@@ -378,7 +378,7 @@ static enum mt_status read_vocabulary(const struct description *d, const char *s
                        file->mapping.length, MT_VOCAB_MAX_FILE_BYTES);
     enum mt_status status = is_json ? read_json(v, bytes, file->mapping.length, d->err)
                                     : read_lines(v, bytes, file->mapping.length, d->err);
-    /* As CTranslate2 does for files that leave it out. */
+    /* CTranslate2 does the same for files without it. */
     if (!status && id_of(v, d->unk) < 0)
         status = add_piece(v, d->unk, strlen(d->unk), d->err);
     return status ? status : check_unique(v, d->err);
@@ -454,7 +454,8 @@ static bool is_quickmt(const struct description *d)
                             (beside(d->files, QUICKMT_SOURCE) && beside(d->files, QUICKMT_TARGET)));
 }
 
-/* CTranslate2's translate_batch, or how Argos Translate and quickmt call it. */
+/* Writes the defaults of CTranslate2's translate_batch, or those with which Argos Translate and
+ * quickmt call it. */
 static void put_generation(struct mt_json_writer *w, const struct description *d, int32_t eos,
                            int32_t start, int32_t prefix)
 {
@@ -508,7 +509,7 @@ static void render_tokenizer(const struct description *d, bool separate, struct 
     mt_json_member(&w, "tokenizer_class", MT_OWN_TOKENIZER_CLASS);
     mt_json_member(&w, "unk_token", d->unk);
     mt_json_member(&w, "eos_token", d->eos);
-    /* The start token is the one that no text contains, as pad is MarianMT's. */
+    /* The start token becomes pad, because no text contains it, as in MarianMT. */
     if (strcmp(d->start, d->eos) != 0)
         mt_json_member(&w, "pad_token", d->start);
     mt_json_member_bool(&w, "separate_vocabs", separate);
@@ -524,7 +525,7 @@ static void render_tokenizer(const struct description *d, bool separate, struct 
     mt_json_end_object(&w);
 }
 
-/* One for each side, or one for both. */
+/* Finds one for each side, or one for both. */
 static enum mt_status find_processors(const struct description *d,
                                       const struct mt_foreign_file **source,
                                       const struct mt_foreign_file **target)

@@ -7,10 +7,10 @@
  *   source.spm and target.spm, or sentencepiece.model
  *   tokenizer_config.json                      may name the languages
  *
- * or a package of Argos Translate as LibreTranslate keeps it: metadata.json, sentencepiece.model,
- * and the above in model/; or that package as it is downloaded (argos_archive.h). What else such a
- * package holds is never opened; its own tools for sentence boundaries are checkpoints that would
- * have to be executed.
+ * or a package of Argos Translate as LibreTranslate stores it: metadata.json, sentencepiece.model,
+ * and the above in model/; or that package as it is downloaded (argos_archive.h). Other files of a
+ * package are never opened; its tools for sentence boundaries are checkpoints that would have to be
+ * executed.
  *
  * The search is CTranslate2's, with the defaults of its translate_batch, or those of Argos.
  */

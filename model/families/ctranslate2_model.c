@@ -18,7 +18,7 @@
 enum side { ENCODER, DECODER, N_SIDES };
 static const char *const side_names[N_SIDES] = {"encoder", "decoder"};
 
-/* One tensor that is to be made: rows [first, first + n) of a variable, or zeros. */
+/* One tensor to be made: rows [first, first + n) of a variable, or zeros. */
 struct piece {
     char name[NAME_BYTES];
     const struct mt_ctranslate2_variable *variable; /* NULL: zeros */
@@ -53,7 +53,7 @@ static enum mt_status missing(const struct mt_ctranslate2 *file, const char *nam
                    mt_ctranslate2_path(file), name);
 }
 
-/* --- What the model is --- */
+/* --- The architecture --- */
 
 struct reader {
     const struct mt_ctranslate2 *file;
@@ -61,7 +61,7 @@ struct reader {
     struct mt_error *err;
 };
 
-/* A setting of one side; older revisions have one for both. */
+/* Reads a setting of one side; older revisions have one for both. */
 static double setting(const struct reader *r, enum side side, const char *name, double otherwise)
 {
     const struct mt_ctranslate2_variable *v = find(r->file, "%s/%s", side_names[side], name);
@@ -78,7 +78,7 @@ static bool flag(const struct reader *r, const char *name, bool otherwise)
     return v && mt_ctranslate2_scalar(v, &value) ? value != 0 : otherwise;
 }
 
-/* What both sides must have alike, because the engine has one setting for both. */
+/* Checks that both sides have the same value, because the engine has one setting for both. */
 static enum mt_status same_on_both_sides(const struct reader *r, const char *what, double encoder,
                                          double decoder)
 {
@@ -90,8 +90,8 @@ static enum mt_status same_on_both_sides(const struct reader *r, const char *wha
                    mt_ctranslate2_path(r->file), what, encoder, decoder);
 }
 
-/* What the format can say of an encoder-decoder and we do not compute: a part of a name, and what it
- * stands for. A number of 0 turns some of them off. */
+/* Features of an encoder-decoder that the format supports and we do not: a part of a name, and its
+ * meaning. Some of them are off if their number is 0. */
 static const struct {
     const char *last, *what;
     bool is_off_at_0;
@@ -107,7 +107,7 @@ static const struct {
     {"scale_outputs", "outputs that are multiplied by a number", true},
 };
 
-/* Layers that have a name of their own: "q_norm/gamma". */
+/* Layers with names of their own: "q_norm/gamma". */
 static const struct {
     const char *part, *what;
 } refused_parts[] = {
@@ -119,7 +119,7 @@ static const struct {
     {"/embeddings_1/", "features of the source's words"},
 };
 
-/* What the variable stands for that we do not support, or NULL. */
+/* Returns the meaning of a variable that is not supported, or NULL. */
 static const char *what_is_refused(const struct mt_ctranslate2_variable *v, size_t n_heads)
 {
     const char *slash = strrchr(v->name, '/'), *last = slash ? slash + 1 : v->name;
@@ -172,7 +172,8 @@ static enum mt_status check_kind(const struct reader *r)
     return MT_OK;
 }
 
-/* The encoder's may be one of a list, of which the others would be features of the words. */
+/* Returns the table of embeddings. The encoder's may be in a list, whose other items would be
+ * features of the words. */
 static const struct mt_ctranslate2_variable *table_of(const struct mt_ctranslate2 *file,
                                                       enum side side)
 {
@@ -196,7 +197,7 @@ static enum mt_status get_table(const struct reader *r, enum side side,
     return MT_OK;
 }
 
-/* Files before version 3 hold tied tables several times. */
+/* Whether both tables are equal: files before version 3 have tied tables several times. */
 static bool is_same(const struct mt_ctranslate2_variable *a,
                     const struct mt_ctranslate2_variable *b)
 {
@@ -230,7 +231,8 @@ static enum mt_status read_tables(const struct reader *r)
     return MT_OK;
 }
 
-/* "A flag, or the factor itself"; absent, as in old files: the flag is set. */
+/* Reads a flag that may also be the factor itself; if it is absent, as in old files, the flag is
+ * set. */
 static enum mt_status read_embedding_scale(const struct reader *r, enum side side, bool *out)
 {
     const char *name = side_names[side];
@@ -281,7 +283,7 @@ static enum mt_status read_activation(const struct reader *r)
     enum mt_status status = same_on_both_sides(r, "the activation", encoder, decoder);
     if (status)
         return status;
-    char number[32]; /* of no more digits than an fp32 has */
+    char number[32]; /* with no more digits than an fp32 has */
     snprintf(number, sizeof number, "%.9g", encoder);
     status = mt_activation_find(MT_NAMED_BY_CTRANSLATE2, "activation", number,
                                 &r->model->activation, r->err);
@@ -323,7 +325,7 @@ static enum mt_status read_heads(const struct reader *r)
     return MT_OK;
 }
 
-/* Norms that some models have, on both sides or on neither. */
+/* Reads a norm that some models have, on both sides or on neither. */
 static enum mt_status read_optional_norm(const struct reader *r, const char *name, bool *out)
 {
     bool has[N_SIDES];
@@ -428,8 +430,8 @@ static bool is_vector(const struct mt_ctranslate2_variable *v, size_t n)
     return v && v->rank == 1 && v->n_elements == n;
 }
 
-/* A linear layer that is n_parts of equally many rows in one.
- * Without a bias it has one of zeros. */
+/* Adds a linear layer that is stored as n_parts with equal numbers of rows. Without a bias it gets
+ * one of zeros. */
 static enum mt_status add_linear(struct plan *p, const char *from, const char *to,
                                  const char *const *parts, size_t n_parts)
 {
@@ -474,7 +476,7 @@ static enum mt_status add_norm(struct plan *p, const char *from, const char *to)
 
 #define GATE "ffn/linear_0_noact" /* of gated feed-forward blocks */
 
-/* One row of a layer's table: where it is in the file, and MarianMT's names for its parts. */
+/* One row of a layer's table: its name in the file, and MarianMT's names for its parts. */
 struct layer_row {
     bool is_norm, only_decoder;
     const char *from;
@@ -566,7 +568,8 @@ static enum mt_status add_tables(struct plan *p)
     return status;
 }
 
-/* Settings that were looked at, or that only say how to train or align. */
+/* Whether the name is a setting that was read, or one that only matters for training or
+ * alignment. */
 static bool is_setting(const char *name)
 {
     static const char *const known[] = {"num_heads",
@@ -590,8 +593,7 @@ static bool is_setting(const char *name)
     return false;
 }
 
-/* What no piece is made of, and is no copy of a tied table, must say nothing: a setting that is
- * off. */
+/* Checks that all other variables are copies of a tied table, or settings that are off. */
 static enum mt_status check_all_used(const struct plan *p)
 {
     const struct mt_ctranslate2 *file = p->model->file;

@@ -1,9 +1,8 @@
 /*
- * What a model.bin of CTranslate2 (weights/ctranslate2.h) says of its Transformer, and its tensors
- * under MarianMT's names: fused projections cut into their parts, integers divided by their scales.
- *
- * Every variable must have a meaning here: one that has none is refused by name, because the model
- * would compute something else.
+ * Reads the Transformer in a model.bin of CTranslate2 (weights/ctranslate2.h), and makes tensors
+ * with MarianMT's names: fused projections are cut into their parts, integers divided by their
+ * scales. A variable without a known meaning is refused by name, because the model would compute
+ * something else.
  *
  * Thread-safety: functions are safe.
  */
@@ -20,14 +19,15 @@ struct mt_ctranslate2_model {
     size_t n_encoder_layers, n_decoder_layers;
     size_t n_encoder_heads, n_decoder_heads;
     size_t n_source_vocab, n_target_vocab; /* rows of the tables */
-    size_t n_positions;                    /* of a source or target */
-    bool has_positions; /* tables of them; else they are computed, as OpenNMT-tf does */
+    size_t n_positions;                    /* for a source or target */
+    /* there are tables of positions; otherwise they are computed like OpenNMT-tf's */
+    bool has_positions;
     enum mt_activation activation;
     bool normalize_before, normalize_embedding, final_norm, scale_embedding;
     bool has_rms_norms, is_gated; /* mt_norm_kind, mt_feed_forward_kind (hparams.h) */
     bool shared_embeddings, tied_output;
     bool start_from_zero_embedding;
-    /* Set for files before version 6, whose config.json does not say it. */
+    /* Set for files before version 6, whose config.json does not have them. */
     bool source_bos, source_eos, target_bos;
 };
 
@@ -37,7 +37,7 @@ MT_MUST_CHECK enum mt_status mt_ctranslate2_model_read(const struct mt_ctranslat
                                                        struct mt_ctranslate2_model *out,
                                                        struct mt_error *err);
 
-/* The tensors, in the types of the file, int8 and int16 in F32. *out is the caller's. */
+/* Makes the tensors, in the file's types, with int8 and int16 as F32. The caller owns *out. */
 MT_MUST_CHECK enum mt_status mt_ctranslate2_model_weights(const struct mt_ctranslate2_model *model,
                                                           struct mt_image **out,
                                                           struct mt_error *err);

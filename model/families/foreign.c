@@ -14,18 +14,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Far above what the largest models take, on a slow machine. */
+/* Far more than the largest models take on a slow machine. */
 #define MAX_SECONDS 120
-#define MAX_ELAPSED_SECONDS 1200 /* a slow disk's part in it */
+#define MAX_ELAPSED_SECONDS 1200 /* includes the time for a slow disk */
 #define MAX_FILES_BYTES ((size_t)16 << 30)
-/* The memory that a step may take for each byte of the files: numbers of one byte become four, and
- * the rest needs some, too. */
+/* Memory that a step may use for each byte of the files: numbers of one byte become four, and the
+ * rest needs some, too. */
 #define BYTES_PER_BYTE 5
 #define MORE_BYTES ((size_t)512 << 20)
 
 #define ENTRIES_BYTES 4096
 
-/* In the order in which they are looked for. */
+/* In the order in which they are tried. */
 static const struct mt_foreign *const families[] = {&mt_foreign_multilingual, &mt_marian,
                                                     &mt_foreign_ctranslate2};
 
@@ -99,7 +99,8 @@ static bool begins_with(int directory, const char *name, const void *bytes, size
     return begins;
 }
 
-/* Not with opendir, which takes memory: for want of it a model must not look like none. */
+/* opendir is not used, because it allocates memory: without memory a model must not seem
+ * missing. */
 bool mt_foreign_any_begins(const char *directory, const char *ending, const void *bytes, size_t n)
 {
     alignas(struct dirent64) char entries[ENTRIES_BYTES];

@@ -12,19 +12,19 @@
 
 #define EOS "</s>"
 #define UNK "<unk>"
-/* Marian's own vocabularies have none: one that does came through Hugging Face, where it is never
- * generated. */
+/* Marian's own vocabularies do not have it. A vocabulary with it came from Hugging Face, where it
+ * is never generated. */
 #define PAD "<pad>"
 
 /* Marian's defaults (src/common/config_parser.cpp). */
 #define DEFAULT_BEAMS 12
 #define DEFAULT_LENGTH_FACTOR 3
-/* Computed positions have no end. This is what Hugging Face's conversions allow; texts are split
- * into sentences long before. */
+/* Computed positions are unlimited. This is the limit of Hugging Face's conversions; texts are
+ * split into sentences long before. */
 #define MAX_POSITIONS 512
 
-/* By the names that marian-conv's users give its files, or by their beginning: others' models are
- * called model.bin, too. */
+/* Recognises a model by the names that users of marian-conv give their files, or by the file's
+ * beginning, because other programs have files named model.bin, too. */
 static bool is_one(const char *directory)
 {
     return mt_compressed_any(directory, ".npz") ||
@@ -44,8 +44,8 @@ static enum mt_status find(struct mt_foreign_files *files, struct mt_error *err)
 
 /* --- Vocabularies --- */
 
-/* A vocabulary on its way to vocab.json, whose reader checks the rest: ids and pieces that occur
- * twice, lengths. */
+/* A vocabulary that becomes vocab.json. The reader of that checks the rest: duplicate ids and
+ * pieces, lengths. */
 struct vocab {
     const char *path;
     struct mt_text json;
@@ -167,7 +167,7 @@ static void put_architecture(struct mt_json_writer *w, const struct mt_marian_mo
     mt_json_member_bool(w, "static_position_embeddings", !m->n_positions);
     mt_json_member_count(w, "max_position_embeddings",
                          m->n_positions ? m->n_positions : MAX_POSITIONS);
-    /* Learned positions are as large as words, which computed ones are not. */
+    /* Learned positions have the magnitude of embeddings, which computed ones do not have. */
     mt_json_member_bool(w, "scale_embedding", !m->n_positions);
     mt_json_member(w, "position_formula", "tensor2tensor");
     put_number(w, "layer_norm_eps", 1e-6);
@@ -199,7 +199,7 @@ static enum mt_status put_search(struct mt_json_writer *w, const struct mt_maria
     mt_json_member_count(w, "max_length", m->n_positions ? m->n_positions : MAX_POSITIONS);
     put_id(w, "eos_token_id", target->eos);
     put_id(w, "pad_token_id", target->pad);
-    /* Any would do: its embedding is zero. */
+    /* Any token could be used, since its embedding is zero. */
     put_id(w, "decoder_start_token_id", target->pad < 0 ? target->eos : target->pad);
     put_id(w, "forced_eos_token_id", -1);
     mt_json_member_array(w, "bad_words_ids");
@@ -229,7 +229,7 @@ static enum mt_status write_config(const struct mt_marian_model *m, const struct
 
 /* --- Documents --- */
 
-/* The .spm files are the vocabularies themselves, or lie beside them. */
+/* Finds the .spm files, which are the vocabularies or beside them. */
 static enum mt_status find_spm(const struct mt_foreign_files *files,
                                const struct mt_marian_model *m, size_t side,
                                struct mt_foreign_document *out, struct mt_error *err)
@@ -244,7 +244,7 @@ static enum mt_status find_spm(const struct mt_foreign_files *files,
     return MT_OK;
 }
 
-/* The languages, as the names of the files tell them. */
+/* Writes the languages that the names of the files tell. */
 static enum mt_status write_tokenizer_config(const struct mt_marian_model *m, struct mt_text *out,
                                              struct mt_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * The arrays of a Marian model, whichever of Marian's two forms its file has: .npz (weights/npz.h)
- * or binary (weights/marian_bin.h).
+ * The arrays of a Marian model, from either of the two forms of its file: .npz (weights/npz.h) or
+ * binary (weights/marian_bin.h).
  *
  * Thread-safety: immutable once open.
  */
@@ -14,10 +14,10 @@
 struct mt_marian_arrays {
     const char *path; /* for messages */
     struct mt_npz *npz;
-    struct mt_marian_bin *bin; /* one of the two */
+    struct mt_marian_bin *bin; /* one of the two is NULL */
 };
 
-/* What both have in common; a binary file says more of quantised ones. */
+/* What both have in common; a binary file has more about quantised arrays. */
 struct mt_marian_array {
     struct mt_marian_item is; /* with a rank of at most MT_MARIAN_BIN_MAX_RANK */
     const struct mt_npz_array *in_npz;
@@ -26,22 +26,22 @@ struct mt_marian_array {
 /* Whether the file is a binary one, by its first bytes. */
 bool mt_marian_is_bin(const struct mt_foreign_file *file);
 
-/* *out is zeroed where it fails. */
+/* *out is zeroed after a failure. */
 MT_MUST_CHECK enum mt_status mt_marian_arrays_open(const struct mt_foreign_file *file,
                                                    struct mt_marian_arrays *out,
                                                    struct mt_error *err);
-/* Takes a zeroed one. */
+/* A zeroed struct is allowed. */
 void mt_marian_arrays_close(struct mt_marian_arrays *arrays);
 
 /* In the order of their data. */
 size_t mt_marian_arrays_count(const struct mt_marian_arrays *arrays);
 const char *mt_marian_arrays_name(const struct mt_marian_arrays *arrays, size_t index);
-/* Whether there is one; *out is untouched otherwise. */
+/* Whether there is such an array; *out is unchanged otherwise. */
 bool mt_marian_arrays_find(const struct mt_marian_arrays *arrays, const char *name,
                            struct mt_marian_array *out);
 
-/* Whether an array's bytes are those that were put in, as far as the form can tell: binary files
- * have no checksums. MT_FORMAT. */
+/* Whether an array's bytes match its checksum, if the form has one: binary files do not.
+ * MT_FORMAT. */
 MT_MUST_CHECK enum mt_status mt_marian_array_check(const struct mt_marian_arrays *arrays,
                                                    const struct mt_marian_array *array,
                                                    struct mt_error *err);

@@ -13,7 +13,7 @@ static bool ends_with(const char *name, const char *ending)
 
 /* --- Files --- */
 
-/* *out is NULL where there is none. */
+/* *out is NULL if there is none. */
 static enum mt_status find_decoder_yml(const struct mt_foreign_files *files,
                                        const struct mt_foreign_file **out, struct mt_error *err)
 {
@@ -31,8 +31,8 @@ static enum mt_status find_decoder_yml(const struct mt_foreign_files *files,
                          files->directory, n);
 }
 
-/* The file that a setting names, in whatever folder it was when the model was trained: it lies
- * beside decoder.yml, and nowhere else is looked. */
+/* Finds the file that a setting names. Its folder is that of the machine where the model was
+ * trained, so the file is expected beside decoder.yml. */
 static enum mt_status find_named(const struct mt_foreign_files *files,
                                  const struct mt_marian_settings *decoder, const char *key,
                                  size_t index, const struct mt_foreign_file **out,
@@ -50,7 +50,8 @@ static enum mt_status find_named(const struct mt_foreign_files *files,
                           files->directory, key, name);
 }
 
-/* What would give other translations than the model's whole vocabulary, searched. */
+/* Refuses settings with which the translations would not come from a search over the model's whole
+ * vocabulary. */
 static enum mt_status refuse_in_decoder_yml(const char *path,
                                             const struct mt_marian_settings *decoder,
                                             struct mt_error *err)
@@ -67,8 +68,8 @@ static enum mt_status refuse_in_decoder_yml(const char *path,
     return MT_OK;
 }
 
-/* Only binary shortlists are read. Those in text are looked up by pieces, and pruned by numbers in
- * decoder.yml. */
+/* Finds the shortlist, which has to be binary. Text ones are indexed by pieces, and pruned by
+ * numbers in decoder.yml. */
 static enum mt_status find_shortlist(const struct mt_foreign_files *files, const char *path,
                                      struct mt_marian_model *m, struct mt_error *err)
 {
@@ -107,11 +108,12 @@ static enum mt_status read_decoder_yml(const struct mt_foreign_files *files,
     return status;
 }
 
-/* --- Files without a decoder.yml: by their names, as Firefox's models are published, and HPLT's --- */
+/* --- Files without a decoder.yml, by the names under which Firefox's and HPLT's models are
+ * published --- */
 
-/* What Firefox translates with. */
+/* The settings with which Firefox translates. */
 static const char firefox_settings[] = "beam-size: 1\nnormalize: 1\nmax-length-factor: 2\n";
-/* What HPLT's models were validated with when they were trained. */
+/* The settings with which HPLT's models were validated during training. */
 static const char hplt_settings[] = "beam-size: 4\nnormalize: 1\n";
 
 static bool is_model(const struct mt_foreign_file *file)
@@ -125,7 +127,7 @@ static bool is_vocabulary(const struct mt_foreign_file *file, const char *beginn
     return strncmp(file->name, beginning, strlen(beginning)) == 0 && ends_with(file->name, ".spm");
 }
 
-/* The one of this kind, or NULL; *n says how many there are. */
+/* Returns the vocabulary of this kind, or NULL; *n gets their number. */
 static const struct mt_foreign_file *find_vocabulary(const struct mt_foreign_files *files,
                                                      const char *beginning, size_t *n)
 {
@@ -139,7 +141,7 @@ static const struct mt_foreign_file *find_vocabulary(const struct mt_foreign_fil
     return *n == 1 ? found : NULL;
 }
 
-/* model.en-fi.spm, of both sides, as HPLT calls it: the languages, too. */
+/* Finds HPLT's model.en-fi.spm, which is for both sides and names the languages. */
 static bool find_hplt_vocabulary(const struct mt_foreign_files *files, struct mt_marian_model *m)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
@@ -182,7 +184,7 @@ static enum mt_status find_vocabularies(const struct mt_foreign_files *files,
                    files->directory, n_shared, n_source, n_target);
 }
 
-/* lex.50.50.ende.s2t.bin; NULL where there is none. */
+/* Finds lex.50.50.ende.s2t.bin; NULL if there is none. */
 static enum mt_status find_lex(const struct mt_foreign_files *files, struct mt_marian_model *m,
                                struct mt_error *err)
 {
@@ -223,8 +225,8 @@ static enum mt_status find_by_names(const struct mt_foreign_files *files, struct
                                                 "Firefox's settings", &m->decoder, err);
 }
 
-/* "ende", between the first two full stops of both names, of the model and of a vocabulary; or
- * "deueng". */
+/* Finds the languages "ende", between the first two full stops of the model's and a vocabulary's
+ * name, or "deueng". */
 static void find_languages(struct mt_marian_model *m)
 {
     const char *model = strchr(m->file->name, '.'), *vocab = strchr(m->vocabs[0]->name, '.');
@@ -247,7 +249,7 @@ static enum mt_status find_files(const struct mt_foreign_files *files, struct mt
     return status;
 }
 
-/* A vector of the text's bytes, ended and padded with NUL. */
+/* Reads the settings from a vector that has the text's bytes, padded with NUL. */
 static enum mt_status read_model_yml(struct mt_marian_model *m, struct mt_error *err)
 {
     const char *path = m->file->path;
@@ -267,7 +269,7 @@ static enum mt_status read_model_yml(struct mt_marian_model *m, struct mt_error 
 
 /* --- Architecture --- */
 
-/* What must be so, where it is said at all. Several values: any of them. */
+/* Values that a setting must have if it exists; with several values, any of them. */
 static const struct {
     const char *key, *values[3];
 } assumed[] = {
@@ -275,7 +277,7 @@ static const struct {
     {"transformer-decoder-autoreg", {"self-attention", "rnn"}},
     {"transformer-rnn-projection", {"false"}},
     {"transformer-ffn-depth", {"2"}},
-    {"transformer-decoder-ffn-depth", {"2", "0"}}, /* 0: as in the encoder */
+    {"transformer-decoder-ffn-depth", {"2", "0"}}, /* 0: the same as in the encoder */
     {"transformer-no-projection", {"false"}},
     {"transformer-no-bias", {"false"}},
     {"transformer-no-affine", {"false"}},
@@ -291,7 +293,7 @@ static const struct {
     {"factors-dim-emb", {"0"}},
 };
 
-/* Read elsewhere, or of no effect on a model of this kind. */
+/* Settings that are read elsewhere, or have no effect on a model of this kind. */
 static const char *const understood[] = {
     "transformer-heads",
     "transformer-dim-ffn",
@@ -328,7 +330,8 @@ static enum mt_status check_assumed(const struct mt_marian_model *m, struct mt_e
     return MT_OK;
 }
 
-/* A setting of the Transformer that did not exist when this was written makes another model. */
+/* Refuses settings of the Transformer that did not exist when this was written, because they make
+ * another model. */
 static enum mt_status refuse_unknown(const struct mt_marian_model *m, struct mt_error *err)
 {
     const char *key;
@@ -369,7 +372,7 @@ static enum mt_status read_sizes(struct mt_marian_model *m, struct mt_error *err
                            sizes[i].key,
                            mt_marian_text(m->model, sizes[i].key, sizes[i].index) ? "0" : "none");
     }
-    size_t d_ff_decoder = 0; /* 0: as in the encoder */
+    size_t d_ff_decoder = 0; /* 0: the same as in the encoder */
     enum mt_status status =
         mt_marian_size(m->model, "transformer-decoder-dim-ffn", 0, &d_ff_decoder, err);
     m->d_ff_decoder = d_ff_decoder ? d_ff_decoder : m->d_ff_encoder;
@@ -384,7 +387,7 @@ static enum mt_status read_activation(struct mt_marian_model *m, struct mt_error
     return status ? mt_fail_in(err, status, m->file->path) : MT_OK;
 }
 
-/* The steps around a sublayer: d(ropout) is for training, a(dd) the residual, n(ormalise). */
+/* Reads the steps around a sublayer: d(ropout) is for training, a(dd) the residual, n(ormalise). */
 static enum mt_status read_steps(const struct mt_marian_model *m, const char *key,
                                  const char *fallback, char out[8], struct mt_error *err)
 {
@@ -469,7 +472,7 @@ static enum mt_status read_tables(struct mt_marian_model *m, struct mt_error *er
     return MT_OK;
 }
 
-/* Other settings of cells, dec-cell-base-depth and the like, are those of recurrent models. */
+/* Other settings of cells, such as dec-cell-base-depth, are for recurrent models. */
 static enum mt_status read_cell(struct mt_marian_model *m, struct mt_error *err)
 {
     const char *autoreg = mt_marian_text(m->model, "transformer-decoder-autoreg", 0);

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How an array becomes a tensor: as it is, transposed from [in, out], or [1, n] as [n]. */
+/* How an array becomes a tensor: unchanged, transposed from [in, out], or [1, n] as [n]. */
 enum form { TABLE, MATRIX, VECTOR };
 
-/* Names of arrays and tensors, and the part of them that tells which one of its layer it is. With
- * the side and a number of 20 digits before it, the longest part still fits into a name. */
+/* Most bytes of a name, and of the part of it that identifies an array in its layer. With the side
+ * and a number of 20 digits before it, the longest part still fits into a name. */
 #define NAME_BYTES 128
 #define PART_BYTES 64
 
@@ -21,7 +21,7 @@ struct pair {
     enum form form;
     struct mt_marian_array from;
     size_t index;       /* of the tensor in the image */
-    size_t scale_index; /* likewise of a quantised one's scale */
+    size_t scale_index; /* the same for the scale, if it is quantised */
 };
 
 #define PAIRS_PER_ENCODER_LAYER 16
@@ -48,7 +48,7 @@ static void add(struct list *list, enum form form, const char *array, const char
     snprintf(pair->tensor, sizeof pair->tensor, "%s", tensor);
 }
 
-/* A linear layer or a norm of layer number `layer`: array names are side_lN_NAME. */
+/* Adds a linear layer or a norm of layer number `layer`: array names are side_lN_NAME. */
 static void add_to_layer(struct list *list, const char *side, size_t layer, enum form form,
                          const char *array, const char *tensor)
 {
@@ -90,7 +90,7 @@ static void add_attention(struct list *list, const char *side, size_t layer, con
     add_norm(list, side, layer, from, to);
 }
 
-/* The norm of a pre-norm model is called after what it stands before. */
+/* The norm of a pre-norm model is named after the sublayer that follows it. */
 static void add_cell(struct list *list, const char *side, size_t layer)
 {
     add_to_layer(list, side, layer, MATRIX, "rnn_W", "cell.input.weight");
@@ -109,7 +109,7 @@ static void add_feed_forward(struct list *list, const char *side, size_t layer)
     add_norm(list, side, layer, "ffn_ffn", "final_layer_norm");
 }
 
-/* A norm outside the layers: side_NAME_ln_scaleSUFFIX. */
+/* Adds a norm outside of the layers: side_NAME_ln_scaleSUFFIX. */
 static void add_side_norm(struct list *list, const char *side, const char *array,
                           const char *suffix, const char *tensor)
 {
@@ -198,8 +198,8 @@ static enum mt_status check_array(const struct list *list, const struct pair *pa
     return status ? status : mt_marian_array_check(&list->model->arrays, &pair->from, err);
 }
 
-/* Scales of activations, which were fixed when the model was made: ours are those of each row. The
- * output's is "none". */
+/* Whether the array is the fixed scale of activations, which is not used, because each row gets a
+ * scale of its own. The output's is "none". */
 static bool is_scale_of_used(const struct list *list, const char *name)
 {
     static const char suffix[] = "_QuantMultA";
@@ -213,7 +213,7 @@ static bool is_scale_of_used(const struct list *list, const char *name)
     return is_used;
 }
 
-/* What no tensor takes would be left out in silence, and every answer could be wrong. */
+/* Refuses arrays that no tensor uses: leaving them out could make every translation wrong. */
 static enum mt_status refuse_unused(const struct list *list, struct mt_error *err)
 {
     const struct mt_marian_arrays *arrays = &list->model->arrays;
@@ -267,10 +267,11 @@ static enum mt_status plan(struct list *list, struct mt_image *image, struct mt_
     return status ? status : mt_image_allocate(image, err);
 }
 
-/* Both sides of a block stay in the first-level cache. */
+/* Size of a block for which both matrices stay in the first-level cache. */
 #define BLOCK 32
 
-/* to [columns, rows] = from [rows, columns], numbers of `width` bytes. */
+/* Writes the transpose of from [rows, columns], with numbers of `width` bytes, to [columns,
+ * rows]. */
 static void transpose(const unsigned char *from, size_t rows, size_t columns, size_t width,
                       unsigned char *to)
 {
@@ -281,8 +282,8 @@ static void transpose(const unsigned char *from, size_t rows, size_t columns, si
                     memcpy(to + (c * rows + r) * width, from + (r * columns + c) * width, width);
 }
 
-/* A matrix is wanted as [out, in], a table as it is declared. What lies transposed is the one
- * already, and is not yet the other. */
+/* A matrix has to be [out, in], and a table as it is declared. If the data are stored transposed, a
+ * matrix already is, and a table has to be transposed. */
 static void fill_pair(const struct pair *pair, struct mt_image *image)
 {
     const struct mt_marian_item *a = &pair->from.is;

@@ -102,7 +102,8 @@ enum mt_status mt_marian_size(const struct mt_marian_settings *settings, const c
     return MT_OK;
 }
 
-/* Not by strtod, which reads the locale's decimal point: digits, a point, digits, an exponent. */
+/* strtod is not used, because it reads the locale's decimal point. The form is digits, a point,
+ * digits, an exponent. */
 enum mt_status mt_marian_number(const struct mt_marian_settings *settings, const char *key,
                                 double *out, struct mt_error *err)
 {
@@ -119,7 +120,7 @@ enum mt_status mt_marian_number(const struct mt_marian_settings *settings, const
         for (at++; mt_ascii_is_digit(*at) && n_digits < 15; at++, n_digits++, exponent--)
             value = value * 10.0 + (*at - '0');
     while (exponent < 0 && mt_ascii_is_digit(*at))
-        at++; /* more than a double holds */
+        at++; /* a double cannot represent more */
     if (n_digits && (*at == 'e' || *at == 'E')) {
         char *end;
         errno = 0;
@@ -131,7 +132,7 @@ enum mt_status mt_marian_number(const struct mt_marian_settings *settings, const
     }
     if (!n_digits || *at)
         return fail(settings, key, "a number", text, err);
-    /* Dividing by a power of ten is exact rounding for the short numbers that people write. */
+    /* Dividing by a power of ten rounds correctly for the short numbers that people write. */
     value = exponent < 0 ? value / pow(10.0, -exponent) : value * pow(10.0, exponent);
     *out = is_negative ? -value : value;
     return MT_OK;

@@ -1,6 +1,6 @@
 /*
  * Settings of a Marian model: special:model.yml inside its .npz, and decoder.yml beside it. Both
- * are kept as they are written, keys and texts; who asks for one says what it must be.
+ * are stored unchanged as keys and texts; the functions that read one check its type.
  *
  * Thread-safety: immutable once read.
  */
@@ -18,20 +18,20 @@
 struct mt_marian_settings;
 
 /* what names the document in messages. MT_FORMAT (not YAML; a key that occurs twice),
- * MT_UNSUPPORTED, MT_LIMIT. *out is the caller's. */
+ * MT_UNSUPPORTED, MT_LIMIT. The caller owns *out. */
 MT_MUST_CHECK enum mt_status mt_marian_settings_read(const char *bytes, size_t length,
                                                      const char *what,
                                                      struct mt_marian_settings **out,
                                                      struct mt_error *err);
-/* Takes NULL. */
+/* NULL is allowed. */
 void mt_marian_settings_free(struct mt_marian_settings *settings);
 
-/* The text of a value, or of the index-th of a list; NULL where there is none. A value of its own
- * is a list of one. */
+/* Returns the text of a value, or of the index-th value of a list; NULL where there is none. A
+ * single value is a list of one. */
 const char *mt_marian_text(const struct mt_marian_settings *settings, const char *key,
                            size_t index);
 
-/* Typed: where the setting is absent *out keeps what it was. MT_INVALID names key and value. */
+/* Typed access: if the setting is absent, *out is unchanged. MT_INVALID names key and value. */
 MT_MUST_CHECK enum mt_status mt_marian_size(const struct mt_marian_settings *settings,
                                             const char *key, size_t index, size_t *out,
                                             struct mt_error *err);
@@ -40,7 +40,7 @@ MT_MUST_CHECK enum mt_status mt_marian_number(const struct mt_marian_settings *s
 MT_MUST_CHECK enum mt_status mt_marian_bool(const struct mt_marian_settings *settings,
                                             const char *key, bool *out, struct mt_error *err);
 
-/* Visits the keys in order: NULL behind the last. */
+/* Returns the keys in order; NULL after the last. */
 const char *mt_marian_key(const struct mt_marian_settings *settings, size_t index);
 
 #endif

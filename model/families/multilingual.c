@@ -25,11 +25,11 @@
 
 enum kind { M2M100, NLLB, MBART50 };
 
-/* fairseq's ids are those of the .spm file and one more, because <pad> is put in. */
+/* fairseq's ids are one more than those of the .spm file, because <pad> is inserted. */
 #define SPM_OFFSET 1
 #define N_FIRST 4
 static const char *const first_pieces[N_FIRST] = {"<s>", "<pad>", "</s>", "<unk>"};
-/* ... and these are the .spm file's own. */
+/* The .spm file begins with these instead. */
 static const char *const spm_pieces[] = {"<unk>", "<s>", "</s>"};
 
 struct language {
@@ -42,8 +42,8 @@ struct description {
     const struct mt_foreign_files *files;
     struct mt_error *err;
     enum kind kind;
-    cJSON *config, *tokenizer, *specials, *added; /* NULL: there is no such file */
-    char *codes;                                  /* the languages', each ended by NUL */
+    cJSON *config, *tokenizer, *specials, *added; /* NULL: the file does not exist */
+    char *codes;                                  /* codes of the languages, each with a NUL */
     struct language *languages;
     size_t n_languages;
     struct mt_text config_text, tokenizer_text, vocab;
@@ -168,7 +168,7 @@ static enum mt_status add_piece(void *context, const char *piece, size_t length,
     return MT_OK;
 }
 
-/* The .spm file's pieces with fairseq's ids; what comes behind them is put in later. */
+/* Writes the .spm file's pieces with fairseq's ids; those that follow are added later. */
 static enum mt_status begin_vocab(struct description *d)
 {
     const struct mt_foreign_file *spm = mt_foreign_file(d->files, SPM);
@@ -188,7 +188,7 @@ static enum mt_status begin_vocab(struct description *d)
     return status;
 }
 
-/* vocab.json as it is, without its end. */
+/* Copies vocab.json without its end. */
 static enum mt_status copy_vocab(struct description *d)
 {
     static const struct mt_json_limits limits = {.max_depth = 4,
@@ -220,8 +220,8 @@ static enum mt_status copy_vocab(struct description *d)
 
 /* --- The languages --- */
 
-/* What newer versions write of tokens that were added: {"128004": {"content": "__af__"}, ...}; and
- * older ones: {"__af__": 128004, ...}. -1: neither says it. */
+/* Returns the id of an added token. Newer files have {"128004": {"content": "__af__"}, ...}, and
+ * older ones {"__af__": 128004, ...}. -1: neither has it. */
 static int64_t added_id(const struct description *d, const char *token)
 {
     const cJSON *item, *number = cJSON_GetObjectItemCaseSensitive(d->added, token);
@@ -235,7 +235,8 @@ static int64_t added_id(const struct description *d, const char *token)
     return -1;
 }
 
-/* NLLB's own list may have been changed in training: it is then in one of these files. */
+/* Returns NLLB's list of languages, which may have been changed in training and is then in one of
+ * these files. */
 static const cJSON *listed_languages(const struct description *d)
 {
     static const char key[] = "additional_special_tokens";
@@ -315,7 +316,7 @@ static enum mt_status find_languages(struct description *d)
     return status;
 }
 
-/* Which some files have already. */
+/* Whether the vocabulary already has the token, as in some files. */
 static bool vocab_has(const struct description *d, const char *token)
 {
     char quoted[MT_LANGUAGE_TOKEN_BYTES + 3];
@@ -347,7 +348,7 @@ static enum mt_status end_vocab(struct description *d)
 
 /* --- config.json --- */
 
-/* is_default: what configuration_*.py says where the file is silent. */
+/* is_default: the value that configuration_*.py has if the file has none. */
 struct member {
     const char *key;
     bool is_default;

@@ -1,5 +1,5 @@
 /*
- * Hugging Face's models of many languages, as their directories lie:
+ * Hugging Face's models of many languages, in their original directories:
  *
  *   M2M100     config.json's model_type "m2m_100", with vocab.json; also WMT21's, by "language_codes"
  *   SMaLL-100  the same, with fewer decoder than encoder layers (its tokenizer_config.json says
@@ -7,12 +7,12 @@
  *   NLLB-200   model_type "m2m_100" without a vocab.json
  *   mBART-50   model_type "mbart", tokenizer class MBart50Tokenizer(Fast)
  *
- * All have sentencepiece.bpe.model, by which a directory is known, and their weights under MarianMT's
- * names. Which language a text is in, and which it is to become, stands in tokens of its own
- * (tokenizer_config.h). Sources: transformers 4.40, models/{m2m_100,nllb,mbart50}/tokenization_*.py
- * and configuration_*.py.
+ * All have sentencepiece.bpe.model, by which a directory is recognised, and their weights under
+ * MarianMT's names. Special tokens tell the source and target language (tokenizer_config.h).
+ * Sources: transformers 4.40, models/{m2m_100,nllb,mbart50}/tokenization_*.py and
+ * configuration_*.py.
  *
- * Refused by name: mBART-25, whose decoder begins otherwise.
+ * Refused by name: mBART-25, whose decoder begins differently.
  */
 #ifndef MT_MODEL_FAMILIES_MULTILINGUAL_H
 #define MT_MODEL_FAMILIES_MULTILINGUAL_H

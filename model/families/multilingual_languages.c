@@ -1,7 +1,7 @@
 #include "model/families/multilingual_languages.h"
 
-/* Order decides the ids. Sources: FAIRSEQ_LANGUAGE_CODES of transformers 4.40's tokenization_m2m_100.py,
- * tokenization_nllb.py and tokenization_mbart50.py. */
+/* The order determines the ids. Sources: FAIRSEQ_LANGUAGE_CODES of transformers 4.40's
+ * tokenization_m2m_100.py, tokenization_nllb.py and tokenization_mbart50.py. */
 
 const char mt_m2m100_languages[] =
     "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl "

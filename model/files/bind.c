@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names one tensor may have, in the order in which they are looked for. */
+/* Most names that one tensor may have, in the order in which they are tried. */
 #define MAX_ALIASES 4
 
 /* The one linear layer that has no bias. */
@@ -20,7 +20,7 @@ struct binder {
     enum mt_bind_form form;
     struct mt_arena *arena;
     struct mt_error *err;
-    bool *used; /* by the tensors' numbers; NULL where nobody asks */
+    bool *used; /* by the tensors' numbers; NULL if nobody needs it */
 };
 
 static void mark_used(const struct binder *b, const struct mt_tensor *tensor)
@@ -83,7 +83,7 @@ static enum mt_status check_dtype(const struct binder *b, const struct mt_tensor
     return MT_OK;
 }
 
-/* One NaN would make every answer garbage, and say nothing. */
+/* A single NaN would make every translation useless without an error. */
 static enum mt_status check_finite(const struct binder *b, const struct mt_tensor *tensor)
 {
     size_t at = mt_find_not_finite(tensor->dtype, tensor->data, tensor->n_elements);
@@ -96,7 +96,7 @@ static enum mt_status check_finite(const struct binder *b, const struct mt_tenso
                    mt_safetensors_path(b->file), tensor->name, (double)found, at);
 }
 
-/* The tensor of this name, if it is there and has this shape. */
+/* Finds the tensor of this name, if it exists, and checks its shape. */
 static enum mt_status find_shape(const struct binder *b, const char *name, struct shape shape,
                                  const struct mt_tensor **out)
 {
@@ -112,7 +112,7 @@ static enum mt_status find_shape(const struct binder *b, const char *name, struc
     return check_shape(b, tensor, shape);
 }
 
-/* Likewise, of sound floating-point numbers. */
+/* Does the same, and checks that its floating-point numbers are finite. */
 static enum mt_status find_tensor(const struct binder *b, const char *name, struct shape shape,
                                   const struct mt_tensor **out)
 {
@@ -127,7 +127,7 @@ static enum mt_status find_tensor(const struct binder *b, const char *name, stru
     return status;
 }
 
-/* The tensor's numbers as fp32: in place if they are that already. */
+/* Returns the tensor's numbers as fp32, in place if they are fp32 already. */
 static enum mt_status view(const struct binder *b, const struct mt_tensor *tensor,
                            const float **out)
 {
@@ -153,7 +153,7 @@ static enum mt_status bind_tensor(const struct binder *b, const char *name, stru
     return status ? status : view(b, tensor, out);
 }
 
-/* Kernels rely on the symmetric range. */
+/* Kernels require the symmetric range, without -128. */
 static enum mt_status check_int8(const struct binder *b, const struct mt_tensor *tensor)
 {
     const int8_t *found = memchr(tensor->data, INT8_MIN & 0xFF, tensor->n_elements);
@@ -206,7 +206,7 @@ static enum mt_status bind_int8(const struct binder *b, const struct mt_tensor *
     return MT_OK;
 }
 
-/* A matrix [part->n_out, n_in]. */
+/* Binds a matrix [part->n_out, n_in]. */
 static enum mt_status bind_matrix(const struct binder *b, const char *name, size_t n_in,
                                   struct mt_linear_part *part)
 {
@@ -222,7 +222,7 @@ static enum mt_status bind_matrix(const struct binder *b, const char *name, size
     return MT_OK;
 }
 
-/* prefix.weight [n_out, n_in] and prefix.bias [n_out] */
+/* Binds prefix.weight [n_out, n_in] and prefix.bias [n_out]. */
 static enum mt_status bind_part(const struct binder *b, const char *prefix, const char *name,
                                 size_t n_in, struct mt_linear_part *part)
 {
@@ -281,7 +281,7 @@ static enum mt_status bind_rows(const struct binder *b, const char *prefix,
     return status;
 }
 
-/* The block's two layers, three of a gated one, and its norm. */
+/* Binds the block's two layers, or three of a gated one, and its norm. */
 static enum mt_status bind_feed_forward(const struct binder *b, const char *prefix, size_t d_ff,
                                         struct mt_feed_forward *f)
 {
@@ -382,14 +382,14 @@ static const struct mt_tensor *find_alias(const struct binder *b,
     return tensor;
 }
 
-/* A table [V, D] under the first of its names that exists. */
+/* Binds a table [V, D] under the first of its names that exists. */
 static enum mt_status bind_table(const struct binder *b, const char *const names[MAX_ALIASES],
                                  size_t n_vocab, struct mt_linear_part *out)
 {
     const struct mt_tensor *tensor = find_alias(b, names), *same;
     for (size_t i = 0; i < MAX_ALIASES && names[i]; i++)
         if ((same = mt_safetensors_find(b->file, names[i])))
-            mark_used(b, same); /* the same table once more */
+            mark_used(b, same); /* it is the same table */
     *out = (struct mt_linear_part){.n_out = n_vocab};
     return bind_matrix(b, tensor ? tensor->name : names[0], b->hparams->d_model, out);
 }
@@ -417,8 +417,8 @@ static const char *const target_names[MAX_ALIASES] = {"model.decoder.embed_token
                                                       "lm_head.weight"};
 static const char *const output_names[MAX_ALIASES] = {"lm_head.weight"};
 
-/* For tensors that may be absent: one whose name differs in a single
- * letter is this one, damaged. */
+/* For tensors that may be missing: one whose name differs in a single letter is this one,
+ * damaged. */
 static enum mt_status check_absent(const struct binder *b, const char *name)
 {
     for (size_t i = 0; i < mt_safetensors_count(b->file); i++) {
@@ -465,7 +465,7 @@ static enum mt_status bind_tables(const struct binder *b, struct mt_weights *out
     return MT_OK;
 }
 
-/* The file's table of positions wins; without one it is computed. */
+/* The file's table of positions is preferred; without one it is computed. */
 static enum mt_status bind_positions(const struct binder *b, const char *name, const float **out)
 {
     const struct mt_hparams *h = b->hparams;
@@ -475,7 +475,7 @@ static enum mt_status bind_positions(const struct binder *b, const char *name, c
     if (mt_safetensors_find(b->file, name) || h->learned_positions) {
         status = bind_tensor(b, name, matrix_of(n_before + h->max_positions, h->d_model), out);
         if (!status)
-            *out += n_before * h->d_model; /* rows that fairseq never uses */
+            *out += n_before * h->d_model; /* fairseq never uses these rows */
         return status;
     }
     status = check_absent(b, name);
@@ -507,8 +507,8 @@ static enum mt_status bind_all_positions(const struct binder *b, struct mt_weigh
     return bind_positions(b, target, &out->target.positions);
 }
 
-/* Norms that only some configurations have. One that is in the file but not in the configuration
- * would be left out in silence, and every answer would be wrong. */
+/* Binds norms that only some configurations have. If the file had one that is not in the
+ * configuration, it would be left out, and every translation would be wrong. */
 static enum mt_status bind_optional_norms(const struct binder *b, struct mt_weights *out)
 {
     const struct {
@@ -540,7 +540,7 @@ static enum mt_status bind_optional_norms(const struct binder *b, struct mt_weig
     return status;
 }
 
-/* A file with more layers than the configuration is some other model's. */
+/* A file with more layers than the configuration belongs to another model. */
 static enum mt_status check_no_more_layers(const struct binder *b)
 {
     const struct {

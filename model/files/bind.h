@@ -1,5 +1,6 @@
 /*
- * Binding: each weight's field, tensor name and shape in one table, for MarianMT files.
+ * Binding: finds the tensor for each of the model's weights, by a table of names and shapes, in
+ * MarianMT files.
  */
 #ifndef MT_MODEL_FILES_BIND_H
 #define MT_MODEL_FILES_BIND_H
@@ -9,35 +10,35 @@
 #include "model/files/weights.h"
 #include "weights/safetensors.h"
 
-/* What a file holds, and what the model takes of it. */
+/* What a file contains, and what the model uses of it. */
 #define MT_BIND_MAX_NAMED 4
 struct mt_bind_report {
     size_t n_tensors, n_bytes; /* in the file */
     bool has_f32, has_f16, has_bf16, has_i8, has_other;
-    size_t n_unused; /* tensors that no field takes; the first few by name */
+    size_t n_unused; /* tensors that the model does not use; the first few with their names */
     char unused[MT_BIND_MAX_NAMED][MT_SAFETENSORS_MAX_NAME_BYTES + 1];
-    bool no_output_bias;     /* zeros are taken */
-    bool computed_positions; /* they are not in the file */
+    bool no_output_bias;     /* zeros are used */
+    bool computed_positions; /* they were not in the file */
 };
 
-/* What the scale of a matrix of I8 numbers, an F32 tensor of one number, is called: NAME_scale. */
+/* A matrix of I8 numbers NAME has its scale in the F32 tensor NAME_scale, which has one number. */
 #define MT_BIND_SCALE_SUFFIX "_scale"
 
 enum mt_bind_form {
-    MT_BIND_FP32,   /* all of them to compute with */
-    MT_BIND_STORED, /* matrices as the file has them, to be packed or only looked for: linears'
-                       parts have .stored instead of .weight, and each embedding a .packed linear
-                       with such a part instead of a .table. Vectors and positions are fp32. */
+    MT_BIND_FP32, /* everything as fp32, for computing */
+    /* matrices as in the file, for packing or checking: parts of linears have .stored instead of
+     * .weight, and each embedding a .packed linear with such a part instead of a .table. Vectors
+     * and positions are fp32. */
+    MT_BIND_STORED,
 };
 
-/* Matrices may be F32, F16, BF16, or I8 from -127 to 127 with a scale; everything else the first three.
- *
- * Finds every tensor that hparams call for, checks its shape and numbers and fills *out. F32
- * tensors are used in place where they are aligned; what is to be fp32 and is not is widened into
- * the arena, which must outlive the weights, as must the file. Errors name tensor, expected and
- * found shape. Tensors that no field takes are ignored, except norms that the configuration does
- * not mention (MT_UNSUPPORTED) and layers beyond its number (MT_FORMAT): they would change the
- * result. report may be NULL. */
+/* Finds every tensor that hparams require, checks its shape and numbers and fills *out. Matrices
+ * may be F32, F16, BF16, or I8 from -127 to 127 with a scale; everything else the first three.
+ * Aligned F32 tensors are used in place; others that have to be fp32 are widened into the arena.
+ * Arena and file must outlive the weights. Errors name the tensor, and the expected and found
+ * shape. Unused tensors are ignored, except norms that the configuration does not mention
+ * (MT_UNSUPPORTED) and layers beyond its number (MT_FORMAT), because they would change the result.
+ * report may be NULL. */
 MT_MUST_CHECK enum mt_status mt_bind_marian(const struct mt_safetensors *file,
                                             const struct mt_hparams *hparams,
                                             enum mt_bind_form form, struct mt_arena *arena,

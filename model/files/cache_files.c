@@ -17,11 +17,11 @@
 
 #define END ".int8.safetensors"
 #define SLASH "%2F"
-/* Bytes of a name before its end: behind it there is room for what a temporary file's name has. */
+/* Most bytes of a name without its ending, which leaves room for a temporary file's ending. */
 #define MAX_NAME (NAME_MAX - 64)
 
-/* What a name cannot hold, and "%" itself, as URLs write them, so that two paths never share a
- * name. Where there is no room for all of it, as much as there is. */
+/* Escapes characters that a name cannot contain, and "%" itself, as in URLs, so that two paths
+ * never share a name. If there is not enough room, the result is cut. */
 static size_t escape(const char *path, char *out, size_t size)
 {
     size_t n = 0;
@@ -41,8 +41,8 @@ static int hexadecimal(char digit)
                                           : -1;
 }
 
-/* Makes a directory's path of a file's name without its ending. False where the name is not one of
- * ours. */
+/* Makes a directory's path of a file's name without its ending. Returns false if the name is not
+ * one of ours. */
 static bool unescape(const char *name, size_t length, char *out)
 {
     size_t n = 0;
@@ -76,7 +76,7 @@ enum mt_status mt_cache_file_path(const char *cache_directory, const char *direc
     return MT_OK;
 }
 
-/* A directory that may not be looked at is there. */
+/* If the directory may not be accessed, it exists. */
 static bool is_orphan(int cache, const char *name)
 {
     char directory[NAME_MAX + 1];

@@ -13,7 +13,7 @@
 /* config.json of a real model has about 60 keys, most of them for training. */
 #define CONFIG_BYTES ((size_t)1 << 20)
 
-/* Sanity limits: several times larger than any published model of this family. */
+/* Limits against nonsense, several times larger than any published model of this family. */
 #define MAX_D_MODEL 16384
 #define MAX_D_FF 65536
 #define MAX_LAYERS 128
@@ -25,7 +25,7 @@
 struct config {
     const char *path;
     cJSON *json;
-    bool is_ours; /* by its model_type: our keys count */
+    bool is_ours; /* its model_type says that our own keys apply */
 };
 
 static enum mt_status in_file(const struct config *config, enum mt_status status,
@@ -50,8 +50,8 @@ static enum mt_status get_bool(const struct config *config, const char *key, boo
     return in_file(config, mt_json_get_bool(config->json, key, out, NULL, err), err);
 }
 
-/* A token id: an integer, or a list of just one, as some exporters write eos_token_id. null is
- * MT_NO_TOKEN. */
+/* Reads a token id: an integer, or a list of one, which some exporters write for eos_token_id. null
+ * is MT_NO_TOKEN. */
 static enum mt_status get_id(const struct config *config, const char *key, int32_t *out,
                              struct mt_error *err)
 {
@@ -75,7 +75,7 @@ static enum mt_status get_id(const struct config *config, const char *key, int32
     return in_file(config, status, err);
 }
 
-/* One of several words; its number in the list. */
+/* Reads one of several words as its number in the list. */
 static enum mt_status get_choice(const struct config *config, const char *key,
                                  const char *const *words, size_t n_words, size_t *out,
                                  struct mt_error *err)
@@ -110,8 +110,8 @@ static enum mt_status get_activation(const struct config *config, enum mt_activa
     return in_file(config, status, err);
 }
 
-/* Keys that are there in every configuration that was ever saved, or whose absence decides how the
- * model computes; and ours, in hparams.h. */
+/* Keys that are in every saved configuration, or whose absence changes what the model computes; and
+ * our own keys from hparams.h. */
 static const char *const deciding_keys[] = {"model_type",
                                             "activation_function",
                                             "bad_words_ids",
@@ -153,8 +153,8 @@ static const char *const own_keys[] = {"add_final_layer_norm",
                                        "static_position_embeddings",
                                        "word_penalty"};
 
-/* Unknown keys are ignored, there are dozens; but not one that is a letter away from one of these
- * that is missing: its default would make another model. */
+/* Unknown keys are ignored, because there are dozens. But if one differs by a letter from a missing
+ * key of these, it is refused: the default of that key would make another model. */
 static enum mt_status check_spelling(const struct config *config, const char *const *keys,
                                      size_t n_keys, struct mt_error *err)
 {
@@ -167,7 +167,7 @@ static enum mt_status check_spelling(const struct config *config, const char *co
     return MT_OK;
 }
 
-/* Where other families differ from MarianMT: our keys. */
+/* Reads our own keys, for what other families do differently from MarianMT. */
 static enum mt_status read_contract(const struct config *config, struct mt_hparams *h,
                                     struct mt_error *err)
 {
@@ -316,8 +316,8 @@ static enum mt_status check_architecture(const struct config *config, const stru
     return MT_OK;
 }
 
-/* Generation settings that would change the output and that we do not have: anything but these
- * values is refused. */
+/* Generation settings that would change the output and that are not supported: any value except
+ * these is refused. */
 static enum mt_status refuse_unknown_generation(const struct config *config, struct mt_error *err)
 {
     static const struct {
@@ -479,7 +479,7 @@ static enum mt_status check_ids(const char *path, const struct mt_hparams *h, st
     return MT_OK;
 }
 
-/* configuration_marian.py's values for absent keys. */
+/* The defaults of configuration_marian.py for absent keys. */
 static const struct mt_hparams marian_defaults = {
     .d_model = 1024,
     .n_encoder_layers = 12,
@@ -552,8 +552,8 @@ enum mt_status mt_hparams_read(const struct mt_source *source, struct mt_hparams
     if (status == MT_NOT_FOUND) {
         status = MT_OK;
     } else if (!status) {
-        /* It rules generation: what it leaves out takes the library's defaults, not config.json's
-         * values. */
+        /* This file determines generation: keys that it lacks have the library's defaults instead
+         * of config.json's values. */
         h.max_length = marian_defaults.max_length;
         h.n_beams = marian_defaults.n_beams;
         h.length_penalty = marian_defaults.length_penalty;

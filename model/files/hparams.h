@@ -36,39 +36,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where the sines and cosines of a position go. Vaswani et al. 2017, section 3.5, interleaves them;
+/* The order of a position's sines and cosines. Vaswani et al. 2017, section 3.5, interleaves them;
  * MarianMT and fairseq put all sines before all cosines. */
 enum mt_position_layout { MT_POSITIONS_CONCATENATED, MT_POSITIONS_INTERLEAVED };
 
-/* The wave lengths of the D/2 sines and cosines: 2 pi 10000^(2i/D), as in the paper and MarianMT;
- * or so that the last one is 2 pi 10000, 10000^(i/(D/2-1)), as in Tensor2Tensor, Marian and
+/* The wavelengths of the D/2 sines and cosines: 2 pi 10000^(2i/D), as in the paper and MarianMT; or
+ * 2 pi 10000^(i/(D/2-1)), so that the last one is 2 pi 10000, as in Tensor2Tensor, Marian and
  * OpenNMT-tf. */
 enum mt_position_formula { MT_POSITIONS_PAPER, MT_POSITIONS_TENSOR2TENSOR };
 
-/* What a decoder layer remembers the target by: attention to all of its positions, or the state of a
- * recurrent cell, the simpler simple recurrent unit (Kim et al. 2019, "From Research to Production
- * and Back: Ludicrously Fast Neural Machine Translation", section 3.1):
+/* How a decoder layer represents the target so far: by attention to all of its positions, or by the
+ * state of a recurrent cell, the simpler simple recurrent unit (Kim et al. 2019, "From Research to
+ * Production and Back: Ludicrously Fast Neural Machine Translation", section 3.1):
  *
  *   f = sigmoid(W_f x + b_f)    c' = f * c + (1 - f) * W x    SSRU(x) = relu(c')
  *
- * elementwise, of the state c before, which is zero at first. */
+ * elementwise, where c is the previous state, which is zero at first. */
 enum mt_decoder_cell { MT_CELL_ATTENTION, MT_CELL_SSRU };
 
-/* What a norm does: LayerNorm(x) = (x - mean) / sqrt(variance + eps) * gamma + beta, or RMSNorm(x) =
- * x / sqrt(mean(x^2) + eps) * gamma (Zhang and Sennrich 2019, "Root Mean Square Layer
+/* The formula of norms: LayerNorm(x) = (x - mean) / sqrt(variance + eps) * gamma + beta, or
+ * RMSNorm(x) = x / sqrt(mean(x^2) + eps) * gamma (Zhang and Sennrich 2019, "Root Mean Square Layer
  * Normalization"). */
 enum mt_norm_kind { MT_NORM_LAYER, MT_NORM_RMS };
 
-/* What lies between the two layers of a feed-forward block: act(x W1), or act(x W1) * (x V), element
- * by element (Shazeer 2020, "GLU Variants Improve Transformer"). */
+/* The inner part of a feed-forward block: act(x W1), or act(x W1) * (x V), element by element
+ * (Shazeer 2020, "GLU Variants Improve Transformer"). */
 enum mt_feed_forward_kind { MT_FEED_FORWARD_PLAIN, MT_FEED_FORWARD_GATED };
 
-/* How hypotheses are searched for and scored: as Hugging Face's generate, Marian or CTranslate2 do
- * (search.h). */
+/* The rules for searching and scoring hypotheses: those of Hugging Face's generate, Marian or
+ * CTranslate2 (search.h). */
 enum mt_search_rules { MT_SEARCH_GENERATE, MT_SEARCH_MARIAN, MT_SEARCH_CTRANSLATE2 };
 
-/* When beam search ends once it has n_beams hypotheses: at once; when the best live beam scores no
- * better now; or when it could score no better at its longest. */
+/* When beam search ends once it has n_beams hypotheses: at once; when the best live beam does not
+ * score better now; or when it could not score better even at its longest. */
 enum mt_early_stopping { MT_STOP_HEURISTIC, MT_STOP_AT_ONCE, MT_STOP_NEVER_EARLY };
 
 #define MT_MAX_SUPPRESSED 8
@@ -80,30 +80,31 @@ struct mt_hparams {
     size_t n_encoder_heads, n_decoder_heads;
     size_t d_ff_encoder, d_ff_decoder;
     size_t n_source_vocab, n_target_vocab;
-    size_t max_positions; /* longest source and target, special tokens included */
+    size_t max_positions; /* longest source and target, including special tokens */
     enum mt_activation activation;
     enum mt_decoder_cell decoder_cell;
     enum mt_norm_kind norm_kind;
     enum mt_feed_forward_kind feed_forward_kind;
     enum mt_position_layout position_layout;
     enum mt_position_formula position_formula;
-    size_t first_position; /* of the first token, in the formula or in the learned table: 0 to 2 */
-    float norm_eps;        /* of the norms */
-    bool zero_start;       /* the start token's embedding is zero, whatever its row says */
-    bool normalize_before; /* pre-norm */
-    bool normalize_embedding; /* a layer norm behind the embeddings */
-    bool final_norm;          /* a layer norm behind the last layer */
+    /* position of the first token, in the formula or in the learned table: 0 to 2 */
+    size_t first_position;
+    float norm_eps;           /* of the norms */
+    bool zero_start;          /* the start token's embedding is zero, regardless of its row */
+    bool normalize_before;    /* pre-norm */
+    bool normalize_embedding; /* a layer norm after the embeddings */
+    bool final_norm;          /* a layer norm after the last layer */
     bool learned_positions;   /* the file must hold the tables of positions */
     bool scale_embedding;     /* multiply embeddings by sqrt(d_model) */
     bool shared_embeddings;   /* source and target use one table */
     bool tied_output;         /* the output projection is the target embedding */
 
-    /* The padding token, where a text holds it, has no position, and those behind it in a source go
-     * on as if it were not there: M2M100's. */
+    /* The padding token has no position in a text, and later tokens of a source are counted without
+     * it, as in M2M100. */
     bool positions_skip_padding;
 
     int32_t eos_id, pad_id, start_id;
-    int32_t forced_bos_id;                 /* what every target begins with, or MT_NO_TOKEN */
+    int32_t forced_bos_id;                 /* first token of every target, or MT_NO_TOKEN */
     int32_t forced_eos_id;                 /* forced at the last position, or MT_NO_TOKEN */
     int32_t suppressed[MT_MAX_SUPPRESSED]; /* bad_words_ids of one token each: never generated */
     size_t n_suppressed;
@@ -114,12 +115,13 @@ struct mt_hparams {
     float length_penalty;
     enum mt_early_stopping early_stopping;
     enum mt_search_rules search_rules;
-    float word_penalty;      /* taken off a hypothesis's sum for each of its tokens */
-    float max_length_factor; /* of a target: times the source's tokens; 0: no such limit */
+    float word_penalty; /* subtracted from a hypothesis's sum for each of its tokens */
+    /* of a target, as a multiple of the source's tokens; 0: no such limit */
+    float max_length_factor;
     bool renormalize_logits; /* probabilities sum to 1 without the suppressed tokens */
 };
 
-/* Reads the source's config.json and, where it exists, generation_config.json. */
+/* Reads the source's config.json and, if it exists, generation_config.json. */
 struct mt_source;
 MT_MUST_CHECK enum mt_status mt_hparams_read(const struct mt_source *source, struct mt_hparams *out,
                                              struct mt_error *err);

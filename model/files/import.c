@@ -22,14 +22,14 @@
 
 #define CONFIG_NAME "config.json"
 #define WEIGHTS_NAME "model.safetensors"
-/* Largest of the files beside the weights: a vocabulary or a SentencePiece model. */
+/* Most bytes of a file other than the weights: a vocabulary or a SentencePiece model. */
 #define MAX_DOCUMENT_BYTES ((size_t)256 << 20)
 
-/* What a directory consists of, beside the weights. */
+/* The files of a directory besides the weights. */
 static const struct {
     const char *name;
     bool is_required;
-    bool is_read; /* by us; the others are copied for people, wherever they come from */
+    bool is_read; /* attentiond reads it; the others are copied for people, from any family */
 } documents[] = {
     {CONFIG_NAME, true, true},
     {"generation_config.json", false, true},
@@ -46,13 +46,13 @@ static const struct {
 };
 enum { N_DOCUMENTS = sizeof documents / sizeof *documents };
 
-/* Where a model is put together: OUT/.importing/. */
+/* Directory in which a model is collected: OUT/.importing/. */
 #define STAGE ".importing"
 
 struct mt_import_stage {
     char *to, *path;
     const char *weights_name;
-    bool is_same; /* it is `from`: only weights are written */
+    bool is_same; /* it is `from`, so only weights are written */
     bool has_made_target;
     int lock; /* of the stage; -1: none */
 };
@@ -73,7 +73,7 @@ static enum mt_status remove_leftover(const char *path, struct mt_error *err)
     return MT_OK;
 }
 
-/* Vocabularies of an earlier model's targets. */
+/* Removes the target vocabularies of an earlier model. */
 static enum mt_status remove_vocabularies(const char *to, struct mt_error *err)
 {
     const size_t n_prefix = strlen(MT_TARGET_VOCABULARY_PREFIX);
@@ -98,7 +98,7 @@ static enum mt_status remove_vocabularies(const char *to, struct mt_error *err)
 
 /* --- The stage --- */
 
-/* What a killed import left there. */
+/* Removes files that a killed import left there. */
 static void clear(const char *path)
 {
     DIR *directory = opendir(path);
@@ -116,7 +116,7 @@ static bool is_same_file(int fd, const char *path)
            held.st_ino == named.st_ino;
 }
 
-/* The lock ends with its process, whatever ends that. */
+/* The lock ends with its process in any case. */
 static enum mt_status open_stage(struct mt_import_stage *stage, struct mt_error *err)
 {
     enum mt_status status = mt_path_join(stage->to, STAGE, &stage->path, err);
@@ -150,7 +150,7 @@ void mt_import_drop(struct mt_import_stage *stage)
         rmdir(stage->path);
         close(stage->lock);
     }
-    if (stage->has_made_target) /* which only works where it is empty */
+    if (stage->has_made_target) /* which only succeeds if it is empty */
         rmdir(stage->to);
     free(stage->path);
     free(stage->to);
@@ -176,7 +176,7 @@ static enum mt_status write_document(const struct mt_source *source, const char 
     if (!status)
         status = mt_file_write(path, document.bytes, document.length, err);
     else if (!documents[i].is_read || (status == MT_NOT_FOUND && !documents[i].is_required))
-        status = MT_OK; /* what is only for people may lie beyond reach */
+        status = MT_OK; /* files that are only for people may not be readable */
     mt_document_finish(&document);
     free(path);
     return status;
@@ -198,7 +198,8 @@ static enum mt_status write_weights(const struct mt_image *image, const char *to
 
 /* --- From the stage to its place --- */
 
-/* A file of the stage takes its name, or what has the name goes, where is_due. */
+/* Renames a file of the stage to its place; without such a file, removes the one that has the name,
+ * if is_due. */
 static enum mt_status settle(const struct mt_import_stage *stage, const char *name, bool is_due,
                              struct mt_error *err)
 {
@@ -242,9 +243,9 @@ static enum mt_status remove_weights(const struct mt_import_stage *stage, struct
     return status;
 }
 
-/* The weights that are there go first, and the new ones come last: if we end in the middle, they
- * would be taken for another model's. Documents that this model has not would be read with it, but
- * for what is for people. */
+/* The old weights are removed first, and the new ones come last: if the process ends in between,
+ * the old ones would be taken for the new model's. Documents that this model does not have would be
+ * read with it, so they are removed, too, except those for people. */
 enum mt_status mt_import_keep(struct mt_import_stage *stage, struct mt_error *err)
 {
     enum mt_status status = stage->is_same ? MT_OK : remove_weights(stage, err);
@@ -257,7 +258,7 @@ enum mt_status mt_import_keep(struct mt_import_stage *stage, struct mt_error *er
     return status ? status : settle(stage, stage->weights_name, false, err);
 }
 
-/* The tensors of a file, or of several, as one file. */
+/* Copies the tensors of a file, or of several, into one file. */
 static enum mt_status copy_tensors(const struct mt_safetensors *file, struct mt_image **out,
                                    struct mt_error *err)
 {
@@ -284,7 +285,7 @@ static enum mt_status copy_tensors(const struct mt_safetensors *file, struct mt_
     return status;
 }
 
-/* Bound, to see that nothing is missing, and copied. */
+/* Binds the tensors, to check that none is missing, and copies them. */
 static enum mt_status collect_tensors(const struct mt_source *source,
                                       const struct mt_hparams *hparams,
                                       struct mt_bind_report *report, struct mt_image **out,
@@ -334,8 +335,8 @@ static bool is_same_directory(const char *a, const char *b)
            of_a.st_ino == of_b.st_ino;
 }
 
-/* A directory with files of these names that is no model of ours is somebody's work, or another
- * program's model: what would be overwritten or removed there cannot be had back. */
+/* A directory with files of these names that is not a model of ours may be somebody's work, or
+ * another program's model, which could not be restored after overwriting or removing files. */
 static enum mt_status check_no_others(const char *from, const char *to, const char *weights_name,
                                       struct mt_error *err)
 {
@@ -355,8 +356,9 @@ static enum mt_status check_no_others(const char *from, const char *to, const ch
                  : MT_OK;
 }
 
-/* Another family's config.json, say, would be overwritten by ours; and weights in another file than
- * ours would be taken for this model's, whenever that file is looked for first. */
+/* Checks that nothing foreign would be overwritten, such as another family's config.json. Weights
+ * in another file than ours are refused, too, because they would be taken for this model's if that
+ * file is tried first. */
 static enum mt_status check_target(const char *from, const char *to, bool is_same,
                                    const char *weights_name, struct mt_error *err)
 {

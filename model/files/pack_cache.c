@@ -19,8 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Opens a packed file if it is what it should be: complete (safetensors' own rules), of this format
- * and version, made from this source, and bindable to this configuration. */
+/* Opens a packed file if it is valid: complete (by safetensors' rules), of this format and version,
+ * made from this source, and bindable to this configuration. */
 static enum mt_status open_checked(const char *path, enum mt_load_mode load_mode,
                                    const struct mt_source_identity *identity,
                                    const struct mt_hparams *hparams, struct mt_safetensors **out,
@@ -46,8 +46,8 @@ static enum mt_status open_checked(const char *path, enum mt_load_mode load_mode
 
 /* --- packing --- */
 
-/* What one thread reads before it looks whether that is still of use, forwards,
- * as disks like it. */
+/* Bytes that the thread reads before it checks whether that is still useful. They are read
+ * forwards, which is faster on disks. */
 #define FETCH_BYTES ((size_t)2 << 20)
 #define PAGE_BYTES 4096
 
@@ -62,7 +62,7 @@ struct binding {
     atomic_bool is_done;
 };
 
-/* Touches the tensors from the last to the first, until the other thread has seen them all. */
+/* Touches the tensors from the last to the first, until the other thread has reached them all. */
 static void fetch(const struct binding *b)
 {
     for (size_t i = mt_safetensors_count(b->file); i-- > 0;) {
@@ -91,8 +91,8 @@ static void bind_or_fetch(void *context, size_t member, size_t n_members)
     atomic_store(&b->is_done, true);
 }
 
-/* Binding looks at every number of a file that may be nowhere but on the disk: two threads, from
- * both ends, share the wait for the disk and for the kernel's pages. */
+/* Binding reads every number of a file that may not be in memory: two threads, from both ends,
+ * share the wait for the disk and for the kernel's pages. */
 static enum mt_status bind_together(struct binding *b)
 {
     struct mt_team *team;
@@ -141,7 +141,8 @@ enum mt_status mt_pack_source(const struct mt_source *source, const struct mt_hp
     return status;
 }
 
-/* Somebody else's file may change under us, or be made to look right. */
+/* Whether this user owns the file. Other users could change their files meanwhile, or forge
+ * them. */
 static bool is_ours(const char *path)
 {
     struct stat st;
@@ -165,8 +166,8 @@ static enum mt_status use_image(struct mt_image *image, struct mt_packed_source 
     return MT_OK;
 }
 
-/* Used from memory, and written meanwhile: a good part of the time would be the kernel's, for the
- * file's pages, and the disk's. */
+/* Uses the image from memory while a thread writes it, because much of the time for writing is
+ * spent in the kernel and on the disk. */
 static enum mt_status use_image_and_write(struct mt_image *image, const char *path,
                                           const struct mt_pack_options *options,
                                           struct mt_packed_source *out, struct mt_error *err)
@@ -184,7 +185,7 @@ static enum mt_status use_image_and_write(struct mt_image *image, const char *pa
     return MT_OK;
 }
 
-/* Packs, keeps the result in the cache and maps it from there; or keeps it in memory, where the
+/* Packs, writes the result into the cache and maps it from there; or keeps it in memory if the
  * cache cannot be written. */
 static enum mt_status pack_into_cache(const char *path, const struct mt_source *source,
                                       const struct mt_source_identity *identity,
@@ -238,10 +239,10 @@ done:
     return status;
 }
 
-/* Files that are copied together, not with their times, differ by as long as copying takes. */
+/* Files that were copied together without their times differ by the duration of the copying. */
 #define COPYING_SECONDS 600
 
-/* Says so where somebody put newer weights beside what was packed: they are not read. */
+/* Adds a note if there are newer weights beside the packed ones, because they are not read. */
 static void note_newer(const char *directory, const char *path, struct mt_packed_source *out)
 {
     struct stat packed, other;

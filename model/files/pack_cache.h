@@ -1,5 +1,5 @@
 /*
- * Where the packed form of a model comes from: the directory itself, a cache, or packing now.
+ * Finds the packed form of a model: in its directory, in a cache, or by packing it now.
  */
 #ifndef MT_MODEL_FILES_PACK_CACHE_H
 #define MT_MODEL_FILES_PACK_CACHE_H
@@ -10,7 +10,7 @@
 struct mt_bind_report;
 struct mt_pack_writer;
 
-/* What packing is told of struct mt_model_options; model.h says more of each. {0} means the
+/* The members of struct mt_model_options that packing needs; model.h explains them. {0} means the
  * defaults. */
 struct mt_pack_options {
     enum mt_load_mode load_mode;
@@ -21,8 +21,8 @@ struct mt_pack_options {
     void *progress_context;
 };
 
-/* The packed form: `file` reads the mapped file, or where image is not NULL its memory. The caller
- * owns both, except for an image whose `writer` is not NULL: then the writer owns it. */
+/* The packed form: `file` reads the mapped file or, if image is not NULL, the image's memory. The
+ * caller owns both, except for an image whose `writer` is not NULL, which owns it. */
 struct mt_packed_source {
     struct mt_safetensors *file;
     struct mt_image *image;

@@ -48,7 +48,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Signals are for the program's own threads. */
+/* The thread blocks signals, which are meant for the program's own threads. */
 static int start_thread(struct mt_pack_writer *writer)
 {
     sigset_t old;

@@ -15,29 +15,29 @@
 /* More inputs could overflow the int32 sums: 255 * 127 * 32,768 < 2^31. */
 #define MAX_INPUTS 32768
 
-/* What is widened to fp32 at once: 128 KiB, at least a row. */
+/* How many numbers are widened to fp32 at once: 128 KiB, and at least a row. */
 #define WIDENED_NUMBERS MAX_INPUTS
 
-/* More threads would wait for memory. */
+/* Most threads that pack, since more would only wait for memory. */
 #define MAX_PACKERS 4
 
 /*
- * What a packed file consists of, as one list that writing and reading share: the entries of a
- * model with these hyper-parameters, in order. An entry points at the field that it is written from
- * or read into.
+ * The content of a packed file, as one list that writing and reading share: the entries of a model
+ * with these hyper-parameters, in order. An entry points to the member that it is written from or
+ * read into.
  */
 struct entry {
     char name[64];
-    size_t n_in, n_out;        /* a linear; for others n_in is 0 */
-    struct mt_linear *linears; /* n_linears of them, stride bytes apart, side by side in one matrix
-                                  of n_out columns */
+    size_t n_in, n_out; /* for a linear; for others n_in is 0 */
+    /* n_linears of them, stride bytes apart, which together make one matrix of n_out columns */
+    struct mt_linear *linears;
     size_t n_linears, stride;
-    struct mt_norm *norm;    /* or a norm */
-    const float **positions; /* or a table of positions [max_positions, D] */
+    struct mt_norm *norm;    /* if it is a norm */
+    const float **positions; /* if it is a table of positions [max_positions, D] */
     size_t first_tensor;     /* in an image */
 };
 
-/* 3 + 4 entries of a layer, 3 more in the decoder, and a handful more. */
+/* 7 entries of a layer, 3 more in the decoder, and a few others. */
 #define MAX_ENTRIES (128 * (7 + 10) + 16)
 
 struct entries {
@@ -114,7 +114,7 @@ static void add_decoder_layer(struct entries *e, size_t layer, struct mt_decoder
     add_feed_forward(e, "decoder", layer, e->hparams->d_ff_decoder, &l->ffn);
 }
 
-/* The keys and values of all decoder layers read the same encoder output: one matrix. */
+/* The keys and values of all decoder layers have the same input, so they are one matrix. */
 static void add_cross_kv(struct entries *e, struct mt_weights *w)
 {
     const struct mt_hparams *h = e->hparams;
@@ -227,7 +227,7 @@ static struct mt_linear *linear_at(const struct entry *entry, size_t index)
     return (struct mt_linear *)(void *)((char *)entry->linears + index * entry->stride);
 }
 
-/* What the members of a team fill an image from. */
+/* What the members of a team need to fill an image. */
 struct filling {
     struct mt_image *image;
     const struct mt_hparams *hparams;
@@ -238,8 +238,8 @@ struct filling {
     size_t member, n_members;
 };
 
-/* A matrix is widened some rows at a time: the rows stay in the cache, and a model that is loaded
- * needs no memory for a second one of twice its size. */
+/* A matrix is widened a few rows at a time: the rows stay in the cache, and loading a model needs
+ * no memory for a second one of twice its size. */
 static void pack_part(const struct filling *f, const struct mt_linear_part *part, size_t n_in,
                       size_t first_column, int8_t *weights, float *scales, int32_t *sums)
 {
@@ -297,7 +297,7 @@ static void copy_entry(struct mt_image *image, const struct mt_hparams *h,
     }
 }
 
-/* Every member takes its share of each matrix, and the first what is small. */
+/* Every member packs its share of each matrix, and the first one also what is small. */
 static void fill(void *context, size_t member, size_t n_members)
 {
     struct filling f = *(const struct filling *)context;
@@ -345,8 +345,8 @@ enum mt_status mt_packed_check_shape(const struct mt_hparams *h, struct mt_error
     return MT_OK;
 }
 
-/* What the settings of a model decide about its packed form, and sizes before they are padded, as
- * which they may be another model's. */
+/* The settings of a model that determine its packed form, and the sizes before padding, which are
+ * not in the file's shapes. */
 struct settings_text {
     char text[384];
 };
@@ -421,7 +421,7 @@ enum mt_status mt_packed_make(const struct mt_hparams *hparams, const struct mt_
 
 /* --- reading --- */
 
-/* The file has this machine's order of bytes, whichever that is; files of models are little-endian. */
+/* The file has this machine's byte order, while files of models are little-endian. */
 static size_t find_not_finite(const float *numbers, size_t n)
 {
     size_t at = 0;
@@ -463,7 +463,7 @@ static enum mt_status find_tensor(const struct mt_safetensors *file, const struc
     return MT_OK;
 }
 
-/* Each linear is a view of its columns in the entry's matrix. */
+/* Makes each linear point to its columns in the entry's matrix. */
 static void view_linears(const struct entry *entry, const void *const tensors[MAX_TENSORS])
 {
     size_t padded_k = mt_pack_padded_k(entry->n_in), n_each = entry->n_out / entry->n_linears;

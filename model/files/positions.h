@@ -14,8 +14,8 @@ struct mt_position_scheme {
     size_t first; /* the pos of row 0 */
 };
 
-/* Fills table [n, d_model]. Computed in double and rounded once, as the reference does. d_model is
- * even. */
+/* Fills table [n, d_model]. The numbers are computed in double and rounded once, like the
+ * reference's. d_model is even. */
 void mt_positions_fill(const struct mt_position_scheme *scheme, size_t n, size_t d_model,
                        float *table);
 

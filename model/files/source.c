@@ -22,18 +22,18 @@
 
 /* Most bytes of a config.json; those of models have a few kilobytes. */
 #define MAX_CONFIG_BYTES ((size_t)1 << 20)
-/* Far above what the largest models take, on a slow machine. */
+/* Far more than the largest models take on a slow machine. */
 #define MAX_CHECKPOINT_SECONDS 120
-#define MAX_CHECKPOINT_ELAPSED_SECONDS 1200 /* a slow disk's part in it */
+#define MAX_CHECKPOINT_ELAPSED_SECONDS 1200 /* includes the time for a slow disk */
 #define MAX_CHECKPOINT_BYTES ((size_t)16 << 30)
-/* For the values of the pickle; the numbers come on top. */
+/* For the values of the pickle; the numbers are added to it. */
 #define PICKLE_MEMORY_BYTES ((size_t)512 << 20)
 
 struct mt_source {
     char *directory;
     const struct mt_foreign *foreign; /* NULL: MarianMT */
     struct mt_foreign_files files;
-    struct mt_safetensors *documents; /* of a foreign one */
+    struct mt_safetensors *documents; /* of a foreign model */
 };
 
 enum form { ONE_FILE, SHARDS, TORCH };
@@ -79,9 +79,9 @@ enum mt_status mt_source_find_config(const char *directory, bool *out, struct mt
     return MT_OK;
 }
 
-/* Takes the directory for a MarianMT one after all if its weights lie there: CTranslate2 has a
- * config.json, too, and files of other families may have stayed behind. The packed form alone is
- * of no use without the config.json that belongs to it. */
+/* Treats the directory as a MarianMT one if it has MarianMT weights: CTranslate2 has a config.json,
+ * too, and files of other families may be left over. The packed form alone is not enough, because
+ * it needs its config.json. */
 static enum mt_status prefer_marianmt(struct mt_source *source, struct mt_error *err)
 {
     const char *directory = source->directory;
@@ -250,7 +250,7 @@ static enum mt_status convert(void *context, int fd, struct mt_error *err)
     return status;
 }
 
-/* A process that can do no harm reads it, and what it gives is checked like any other file. */
+/* A confined process reads it, and its result is checked like any other file. */
 static enum mt_status open_checkpoint(const char *path, struct mt_safetensors **out,
                                       struct mt_error *err)
 {
@@ -320,7 +320,7 @@ static enum mt_status identity_of_file(const char *path, struct mt_source_identi
     return MT_OK;
 }
 
-/* A model in many files is identified by their number and a hash of what each of them is. */
+/* A model in several files is identified by their number and a hash of their identities. */
 static enum mt_status identity_of_shards(const char *directory, const char *index_path,
                                          struct mt_source_identity *out, struct mt_error *err)
 {
@@ -359,7 +359,7 @@ static enum mt_status identity_of_weights(const char *directory, struct mt_sourc
     return status;
 }
 
-/* The documents are made of these files, too, and by a version of the reader. */
+/* The documents are made of these files, too, and depend on the reader's version. */
 static enum mt_status identity_of_foreign(const struct mt_source *source,
                                           struct mt_source_identity *out, struct mt_error *err)
 {

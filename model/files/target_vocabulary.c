@@ -18,7 +18,7 @@ void mt_target_vocabulary_name(const char *language, char out[MT_TARGET_VOCABULA
 
 /* --- Reading --- */
 
-/* A number that ends its line. False: something else is there. */
+/* Reads a number at the end of a line. Returns false for anything else. */
 static bool read_number(const char **at, const char *end, size_t *out)
 {
     const char *begin = *at;
@@ -91,15 +91,15 @@ static bool is_ascii_letter(uint32_t c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Signs that any language may use: ASCII's, Latin-1's, general punctuation, currencies; and the
- * blank's. */
+/* Whether it is a sign that any language may use: ASCII's, Latin-1's, general punctuation,
+ * currencies; and the mark for a blank. */
 static bool is_sign(uint32_t c)
 {
     return c == 0x2581 || (c < 0x7f && !is_ascii_letter(c)) || (c >= 0xa0 && c <= 0xbf) ||
            (c >= 0x2010 && c <= 0x205e) || (c >= 0x20a0 && c <= 0x20c0);
 }
 
-/* "3", "_.", "_a" (of which _ is a blank), "<0x0A>". */
+/* Whether the piece is like "3", "_.", "_a" (where _ is a blank), "<0x0A>". */
 static bool is_common(const char *piece)
 {
     size_t n_letters = 0, n_others = 0;

@@ -1,14 +1,15 @@
 /*
- * Target vocabularies: which tokens a model may write in a language, in a file beside its weights.
- * A model of many languages has pieces for all of them, of which each uses a part; the output layer
- * then computes that part alone (candidates.h).
+ * Target vocabularies: the tokens that a model may write in a language, in a file beside its
+ * weights. A model of many languages has pieces for all of them, and each language needs only a
+ * part, so the output layer computes only that part (candidates.h).
  *
  *   attentiond.target-vocabulary.fr.txt   of one target, by the model's own code, of a model of many
  *                                         languages (tokenizer.h)
  *   attentiond.target-vocabulary.txt      of every target, of another model
  *
- * A line "attentiond target vocabulary 1: N", N the size of the target's vocabulary, and behind it
- * a line for each id, rising, eos among them. `attentiond import` makes them from texts.
+ * The first line is "attentiond target vocabulary 1: N", where N is the size of the target's
+ * vocabulary. A line for each id follows, ascending, including eos. `attentiond import` makes the
+ * files from texts.
  *
  * Thread-safety: functions are safe.
  */
@@ -27,28 +28,28 @@ struct mt_tokenizer;
 /* language: the model's own code, or NULL. */
 void mt_target_vocabulary_name(const char *language, char out[MT_TARGET_VOCABULARY_NAME_BYTES]);
 
-/* ids has room for hparams->n_target_vocab; bytes are NUL-terminated. MT_FORMAT, MT_INVALID (another
- * model's). */
+/* ids has room for hparams->n_target_vocab; bytes are NUL-terminated. MT_FORMAT, MT_INVALID (it
+ * belongs to another model). */
 MT_MUST_CHECK enum mt_status mt_target_vocabulary_read(const char *bytes, size_t length,
                                                        const char *path,
                                                        const struct mt_hparams *hparams,
                                                        int32_t *ids, size_t *n,
                                                        struct mt_error *err);
 
-/* --- Making one: a mark for each id of the target's vocabulary --- */
+/* --- Making a vocabulary: there is a mark for each id of the target's vocabulary --- */
 
-/* Those of a text in the language, but for <unk>. */
+/* Marks the tokens of a text in the language, except <unk>. */
 MT_MUST_CHECK enum mt_status mt_target_vocabulary_add_text(const struct mt_tokenizer *tokenizer,
                                                            const char *text, size_t length,
                                                            const struct mt_hparams *hparams,
                                                            bool *marks, struct mt_error *err);
 
-/* Those of every language: eos, what a target has to begin with, digits and punctuation, single
- * Latin letters, bytes. */
+/* Marks the tokens that every language needs: eos, the first token of a target, digits and
+ * punctuation, single Latin letters, bytes. */
 void mt_target_vocabulary_add_common(const struct mt_tokenizer *tokenizer,
                                      const struct mt_hparams *hparams, bool *marks);
 
-/* Appends the file. */
+/* Appends the content of the file. */
 MT_MUST_CHECK enum mt_status mt_target_vocabulary_write(const struct mt_hparams *hparams,
                                                         const bool *marks, struct mt_text *out,
                                                         struct mt_error *err);

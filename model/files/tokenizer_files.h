@@ -1,5 +1,5 @@
 /*
- * Where a tokenizer's files come from: the documents of a source.
+ * Reads a tokenizer's files, which are documents of a source.
  */
 #ifndef MT_MODEL_FILES_TOKENIZER_FILES_H
 #define MT_MODEL_FILES_TOKENIZER_FILES_H
@@ -11,15 +11,15 @@ struct mt_source;
 struct mt_tokenizer;
 struct mt_tokenizer_config;
 
-/* tokenizer_config.json; one that does not exist is silent about everything. Strings live in the
+/* Reads tokenizer_config.json; if it does not exist, everything has its default. Strings are in the
  * arena. */
 MT_MUST_CHECK enum mt_status mt_tokenizer_config_read(const struct mt_source *source,
                                                       struct mt_arena *arena,
                                                       struct mt_tokenizer_config *out,
                                                       struct mt_error *err);
 
-/* Opens the tokenizer of the source's source.spm, target.spm, vocab.json (and target_vocab.json
- * where the vocabularies are separate) and tokenizer_config.json. Statuses of mt_tokenizer_open and
+/* Opens the tokenizer from the source's source.spm, target.spm, vocab.json (and target_vocab.json
+ * if the vocabularies are separate) and tokenizer_config.json. Statuses of mt_tokenizer_open and
  * mt_source_read. */
 MT_MUST_CHECK enum mt_status mt_tokenizer_read(const struct mt_source *source,
                                                struct mt_tokenizer **out, struct mt_error *err);

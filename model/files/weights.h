@@ -1,6 +1,6 @@
 /*
- * Where each weight of the Transformer is: views into the mapped file, or into widened copies.
- * Filled by bind.c.
+ * The weights of the Transformer: pointers into the mapped file, or into widened copies. bind.c
+ * fills them in.
  */
 #ifndef MT_MODEL_FILES_WEIGHTS_H
 #define MT_MODEL_FILES_WEIGHTS_H
@@ -14,14 +14,14 @@
 struct mt_tensor;
 
 /*
- * y = act(x W^T + b). In fp32, several matrices that read the same input (query, key, value) are
- * parts of one linear, used where they lie in the file; their outputs lie side by side. In int8
- * they have been packed into one.
+ * y = act(x W^T + b). In fp32, several matrices with the same input (query, key, value) are parts
+ * of one linear, and are used where they are in the file; their outputs are adjacent. In int8 they
+ * have been packed into one.
  */
 struct mt_linear_part {
     const float *weight;            /* [n_out, n_in] */
-    const struct mt_tensor *stored; /* the same in the file, for whoever packs it (bind.h) */
-    float stored_scale;             /* of stored I8 numbers: value = number * scale */
+    const struct mt_tensor *stored; /* the same in the file, for packing (bind.h) */
+    float stored_scale;             /* for stored I8 numbers: value = number * scale */
     const float *bias;              /* [n_out], or NULL */
     size_t n_out;
 };
@@ -44,7 +44,7 @@ struct mt_linear {
 };
 
 struct mt_norm {
-    const float *gamma; /* [D]; NULL where the model has no such norm */
+    const float *gamma; /* [D]; NULL if the model has no such norm */
     const float *beta;  /* [D]; NULL: an RMS norm */
     float eps;
 };
@@ -71,7 +71,7 @@ struct mt_cross_attention {
 
 struct mt_feed_forward {
     struct mt_linear fc1;    /* [F, D] */
-    struct mt_linear factor; /* [F, D], of a gated one: what fc1's output is multiplied by */
+    struct mt_linear factor; /* [F, D], of a gated block: fc1's output is multiplied by it */
     struct mt_linear fc2;    /* [D, F] */
     struct mt_norm norm;
 };
@@ -82,8 +82,8 @@ struct mt_encoder_layer {
 };
 
 struct mt_decoder_layer {
-    struct mt_self_attention self; /* of a model whose decoder attends to the target, */
-    struct mt_cell cell;           /* or of one that has a cell */
+    struct mt_self_attention self; /* if the decoder has self-attention */
+    struct mt_cell cell;           /* if the decoder has a recurrent cell */
     struct mt_cross_attention cross;
     struct mt_feed_forward ffn;
 };
@@ -92,14 +92,14 @@ struct mt_embedding {
     const float *table;      /* [V, D] fp32, or NULL: packed */
     struct mt_linear packed; /* int8: token n is output feature n of this */
     const float *positions;  /* [max_positions, D] */
-    struct mt_norm norm;     /* where the model normalises embeddings */
+    struct mt_norm norm;     /* if the model normalises embeddings */
 };
 
 struct mt_weights {
     struct mt_embedding source, target;
     struct mt_encoder_layer *encoder;          /* [Le] */
     struct mt_decoder_layer *decoder;          /* [Ld] */
-    struct mt_norm encoder_norm, decoder_norm; /* behind the last layer, where the model has them */
+    struct mt_norm encoder_norm, decoder_norm; /* after the last layer, if the model has them */
     struct mt_linear output;                   /* [V, D], with final_logits_bias */
 };
 

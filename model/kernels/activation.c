@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-/* A row for each name that config.json may use; the first one of a function is what we write. The
- * order is that of CTranslate2's numbers (enum ActivationType). NULL: the family has no such
- * function, or no second name for it. Marian's gelu is the function that others call quick_gelu. */
+/* A row for each name that config.json may use; the first row of a function has the name that we
+ * write. The order is that of CTranslate2's numbers (enum ActivationType). NULL: the family has no
+ * such function, or no second name for it. Marian's gelu is the function that others call
+ * quick_gelu. */
 static const struct row {
     enum mt_activation activation;
     const char *names[MT_ACTIVATION_NAMES]; /* config.json, Marian, CTranslate2 */
@@ -26,7 +27,8 @@ const char *mt_activation_name(enum mt_activation activation)
     return "unknown";
 }
 
-/* "relu, swish or gelu (quick_gelu)": where a family's name is not config.json's, that follows. */
+/* Lists "relu, swish or gelu (quick_gelu)": if a family's name differs from config.json's, that
+ * follows in brackets. */
 static void list_names(enum mt_activation_names names, struct mt_text *out)
 {
     size_t n_left = 0;

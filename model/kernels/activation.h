@@ -1,7 +1,7 @@
 /*
- * The activation functions of the feed-forward layers (Vaswani et al. 2017, section 3.3), and what
- * each family of models calls them. The table of names is in activation.c; how they are computed is
- * `activate` in reference.c. HACKING.md tells how one is added.
+ * The activation functions of the feed-forward layers (Vaswani et al. 2017, section 3.3), and their
+ * names in each family of models. The table of names is in activation.c; `activate` in reference.c
+ * computes them. HACKING.md tells how to add one.
  *
  * Thread-safety: functions are safe.
  */
@@ -15,8 +15,8 @@
 enum mt_activation { MT_RELU, MT_SILU, MT_GELU, MT_GELU_TANH, MT_QUICK_GELU };
 #define MT_ACTIVATIONS (MT_QUICK_GELU + 1)
 
-/* Who names them: "activation_function" of a config.json, "transformer-ffn-activation" of Marian's
- * settings, or the number that "activation" is in a model.bin of CTranslate2's. */
+/* Where the names occur: "activation_function" of a config.json, "transformer-ffn-activation" of
+ * Marian's settings, or the number "activation" in a model.bin of CTranslate2's. */
 enum mt_activation_names {
     MT_NAMED_BY_CONFIG,
     MT_NAMED_BY_MARIAN,
@@ -24,7 +24,7 @@ enum mt_activation_names {
     MT_ACTIVATION_NAMES
 };
 
-/* As config.json calls it: "relu", "swish", ... */
+/* Returns config.json's name: "relu", "swish", ... */
 const char *mt_activation_name(enum mt_activation activation);
 
 /* Finds the activation of that name. MT_UNSUPPORTED where there is none, with a message that begins

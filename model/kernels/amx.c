@@ -21,8 +21,8 @@
 #define TILE_BYTES 1024
 #define PREFETCH_BYTES 2048
 
-/* Up to so many rows AVX512-VNNI is faster: on a Xeon with both, a step of 8 rows took 0.91 of the
- * time, one of 16 rows 1.18. */
+/* Up to this many rows AVX512-VNNI is faster: on a Xeon with both, a step of 8 rows took 0.91 of
+ * the time, one of 16 rows 1.18. */
 #define FEW_ROWS 10
 
 /* The operand of ldtilecfg: Intel's manual, volume 1, table 18-1. */
@@ -39,20 +39,22 @@ static void configure(size_t n_rows)
         config.row_bytes[i] = 64;
         config.n_rows[i] = i < 6 ? (uint8_t)n_rows : TILE_ROWS;
     }
-    /* gcc's intrinsic names only the first bytes of its operand: keep the stores to the others */
+    /* gcc's intrinsic names only the first bytes of its operand, so the stores to the others have
+     * to be kept */
     __asm__ volatile("" ::"r"(&config) : "memory");
     _tile_loadconfig(&config);
 }
 
-/* Where a group's row tiles begin, and what they are multiplied by. */
+/* The position of a group's row tiles, and the weights that they are multiplied by. */
 struct group {
     size_t n_row_tiles, n_blocks; /* 1 or 2 each */
     size_t row[2];
-    size_t first; /* column */
+    size_t first; /* first column */
     size_t n_rows;
-    bool is_single;    /* one tile of rows: the stream of weights is all that counts */
-    const char *fetch; /* this group's part of the columns that come next */
-    size_t n_lines;    /* of it, for each step of k */
+    /* there is only one tile of rows, so that only the stream of weights matters */
+    bool is_single;
+    const char *fetch; /* this group's part of the next columns, which it prefetches */
+    size_t n_lines;    /* cache lines of it to prefetch in each step of k */
 };
 
 static void fetch_tile(const int8_t *w)
@@ -61,7 +63,7 @@ static void fetch_tile(const int8_t *w)
         _mm_prefetch((const char *)w + PREFETCH_BYTES + i, _MM_HINT_T1);
 }
 
-/* n_row_tiles and n_blocks are constants: a tile's number is part of the instruction. */
+/* n_row_tiles and n_blocks are constants, because a tile's number is part of the instruction. */
 MT_INLINE void multiply(const struct mt_qgemm *g, const struct group *p, size_t n_row_tiles,
                         size_t n_blocks)
 {
@@ -98,7 +100,7 @@ MT_INLINE void multiply(const struct mt_qgemm *g, const struct group *p, size_t 
     }
 }
 
-/* The sums, [row tile][block], to memory. */
+/* Stores the sums, [row tile][block], in memory. */
 static void store_sums(const struct group *p, int32_t sums[2][2][TILE_ROWS][MT_PACK_COLUMNS])
 {
     _tile_stored(0, sums[0][0], 64);
@@ -139,8 +141,8 @@ static void multiply_columns(const struct mt_qgemm *g, size_t first, size_t n_ro
         columns[1] = mt_zmm_columns_of(g, first + MT_PACK_COLUMNS);
         p.n_blocks = 2;
     }
-    /* While these columns are multiplied, the next ones come into the second cache, a part with each
-     * group of rows: the first group alone would wait for all of them. */
+    /* While these columns are multiplied, the next ones are prefetched into the second-level cache,
+     * a part by each group of rows. Otherwise the first group would wait for all of them. */
     size_t n_groups = (g->n_rows + 2 * n_rows - 1) / (2 * n_rows);
     size_t tiles_bytes = p.n_blocks * TILE_BYTES;
     p.n_lines = p.is_single ? 0 : (tiles_bytes / 64 + n_groups - 1) / n_groups;
@@ -165,7 +167,7 @@ static void qgemm(const struct mt_qgemm *g)
     configure(n_rows);
     for (size_t first = 0; first < g->n_columns; first += 2 * MT_PACK_COLUMNS)
         multiply_columns(g, first, n_rows);
-    _tile_release(); /* or every switch of threads would save the tiles */
+    _tile_release(); /* otherwise every switch of threads would save the tiles */
     mt_ymm_activate_rows(g);
 }
 

@@ -8,8 +8,8 @@
 #include "model/kernels/reference.h"
 #include "model/kernels/ymm_attend.h"
 
-/* Attention. The two formats of K and V differ in how eight numbers are loaded; always inlined with
- * a constant is_f16. */
+/* Attention. The formats of K and V differ in how eight numbers are loaded; the functions are
+ * always inlined with a constant is_f16. */
 
 MT_INLINE __m256 load_kv(const void *kv, size_t at, bool is_f16)
 {
@@ -27,15 +27,16 @@ MT_INLINE __m256 load_kv_tail(const void *kv, size_t at, size_t n, bool is_f16)
     return load_kv(halves, 0, true);
 }
 
-/* Canonical sums of four registers. */
+/* Returns four sums in canonical order, one for each register. */
 MT_INLINE __m128 four_sums(const __m256 v[4])
 {
     __m256 h = _mm256_hadd_ps(_mm256_hadd_ps(v[0], v[1]), _mm256_hadd_ps(v[2], v[3]));
     return _mm_add_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
 }
 
-/* q . k of one head for n_keys keys (4 or 8, a constant), the lower half of the result for 4: one
- * key alone would wait for each fused multiply-add. at: where the keys begin. */
+/* Computes q . k of one head for n_keys keys (4 or 8, a constant), for 4 in the lower half of the
+ * result. With a single key each fused multiply-add would wait for the previous one. at: where the
+ * keys begin. */
 MT_INLINE __m256 dots(const struct mt_attend *a, size_t head, const size_t *at, size_t n_keys,
                       bool is_f16)
 {
@@ -58,8 +59,8 @@ MT_INLINE __m256 dots(const struct mt_attend *a, size_t head, const size_t *at, 
     return _mm256_set_m128(n_keys == 8 ? four_sums(sums + 4) : low, low);
 }
 
-/* The products of positions t to t + n_keys, of which those from n on do not exist: the last one
- * stands in. */
+/* Computes the products of positions t to t + n_keys. Of these, positions from n on do not exist,
+ * and the last one is used instead. */
 MT_INLINE void score_keys(const struct mt_attend *a, size_t t, size_t n_keys, bool is_f16)
 {
     __m256 scale = _mm256_set1_ps(1.0f / sqrtf((float)a->d_k));
@@ -83,7 +84,7 @@ MT_INLINE void score(const struct mt_attend *a, bool is_f16)
         score_keys(a, t, 4, is_f16);
 }
 
-/* The first n numbers of `rest`, and `other` behind them. */
+/* Returns the first n numbers of `rest`, followed by `other`. */
 MT_INLINE __m256 with_tail(__m256 rest, size_t n, __m256 other)
 {
     return _mm256_blendv_ps(other, rest, _mm256_castsi256_ps(mt_ymm_mask(n)));
@@ -91,7 +92,8 @@ MT_INLINE __m256 with_tail(__m256 rest, size_t n, __m256 other)
 
 MT_INLINE __m256 largest_of(const float *x, size_t n, float first)
 {
-    __m256 max = _mm256_set1_ps(first); /* x > max ? x : max: skips NaN, except as the first */
+    /* x > max ? x : max skips NaN, except in the first number */
+    __m256 max = _mm256_set1_ps(first);
     size_t i = 0;
     for (; i + MT_LANES <= n; i += MT_LANES)
         max = _mm256_max_ps(_mm256_loadu_ps(x + i), max);
@@ -100,7 +102,8 @@ MT_INLINE __m256 largest_of(const float *x, size_t n, float first)
     return mt_ymm_max(max);
 }
 
-/* A tail stays in a register: written in parts, it could not be read back at once. */
+/* The tail stays in a register, because a value that was written in parts could not be read back
+ * immediately. */
 static void softmax(float *x, size_t n)
 {
     __m256 max = largest_of(x, n, x[0]), sum = _mm256_setzero_ps(), tail = sum;
@@ -120,7 +123,7 @@ static void softmax(float *x, size_t n)
     mt_ymm_store_tail(x + i, _mm256_mul_ps(tail, inverse), rest);
 }
 
-/* out[0 .. 8 n_registers) of one head from element i on; n_registers is a constant. */
+/* Computes out[0 .. 8 n_registers) of one head from element i on; n_registers is a constant. */
 MT_INLINE void weigh(const struct mt_attend *a, const float *weights, size_t i, size_t n_registers,
                      bool is_f16)
 {
@@ -165,7 +168,7 @@ MT_INLINE void weigh_head(const struct mt_attend *a, size_t h, bool is_f16)
         weigh_tail(a, weights, i, end - i, is_f16);
 }
 
-/* All heads go through one stage before the next begins: their chains of dependent instructions
+/* All heads complete one stage before the next begins: their chains of dependent instructions
  * overlap, and a position's keys are read in the order of memory. */
 MT_INLINE void attend_one(const struct mt_attend *a, bool is_f16)
 {
@@ -176,11 +179,12 @@ MT_INLINE void attend_one(const struct mt_attend *a, bool is_f16)
         weigh_head(a, h, is_f16);
 }
 
-/* Four queries: every register of keys and values is loaded, and widened, once for all of them. */
+/* With four queries, every register of keys and values is loaded and widened only once for all of
+ * them. */
 
 #define QUERIES MT_ATTEND_QUERIES
 
-/* The products of positions t and t + 1; of the last alone if there is no other. */
+/* Computes the products of positions t and t + 1, or only of the last position. */
 MT_INLINE void score_two_keys(const struct mt_attend *a, size_t t, bool is_f16)
 {
     __m128 scale = _mm_set1_ps(1.0f / sqrtf((float)a->d_k));
@@ -217,7 +221,7 @@ MT_INLINE void score_two_keys(const struct mt_attend *a, size_t t, bool is_f16)
     }
 }
 
-/* out[i .. i + 16) of all queries, within head h. */
+/* Computes out[i .. i + 16) of all queries, within head h. */
 MT_INLINE void weigh_four(const struct mt_attend *a, size_t h, size_t i, bool is_f16)
 {
     __m256 sums[QUERIES][2];
@@ -288,7 +292,7 @@ MT_INLINE float wide_sum(const __m256 v[MT_WIDE])
     return mt_ymm_sum(_mm256_add_ps(_mm256_add_ps(v[0], v[1]), _mm256_add_ps(v[2], v[3])));
 }
 
-/* out = x + y; returns the sum. */
+/* Computes out = x + y, and returns the sum. */
 static float add_rows(const float *x, const float *y, size_t n, float *out)
 {
     __m256 sums[MT_WIDE] = {0};
@@ -309,7 +313,7 @@ static float add_rows(const float *x, const float *y, size_t n, float *out)
     return wide_sum(sums);
 }
 
-/* x -= mean; returns the sum of squares. */
+/* Computes x -= mean, and returns the sum of squares. */
 static float center(float *x, size_t n, float mean)
 {
     __m256 sums[MT_WIDE] = {0}, offset = _mm256_set1_ps(mean);
@@ -423,7 +427,7 @@ void mt_avx2_merge_top(const float *logits, size_t n, int32_t first_id, size_t n
     __m256 threshold = _mm256_set1_ps(mt_top_threshold(&top[n_top - 1]));
     for (; i + STEP <= n; i += STEP) {
         const float *x = logits + i;
-        /* max(x, y) is y where one of them is NaN: NaN must stand on the left */
+        /* max(x, y) is y if one of them is NaN, so a possible NaN has to be on the left */
         __m256 a = _mm256_max_ps(_mm256_loadu_ps(x), threshold);
         __m256 b = _mm256_max_ps(_mm256_loadu_ps(x + 8), threshold);
         a = _mm256_max_ps(_mm256_loadu_ps(x + 16), a);
@@ -439,8 +443,8 @@ void mt_avx2_merge_top(const float *logits, size_t n, int32_t first_id, size_t n
 
 /* Quantisation */
 
-/* round(x * inverse) + zero of eight numbers as 16-bit integers; NaN becomes the most negative, as
- * the conversion gives INT32_MIN. */
+/* Computes round(x * inverse) + zero of eight numbers as 16-bit integers; NaN becomes the most
+ * negative one, because its conversion is INT32_MIN. */
 MT_INLINE __m128i quantized_words(__m256 x, __m256 inverse, __m256i zero)
 {
     __m256i v = _mm256_add_epi32(_mm256_cvtps_epi32(_mm256_mul_ps(x, inverse)), zero);
@@ -465,15 +469,15 @@ static void quantize_row(const float *x, size_t n, float inverse, int32_t zero, 
     }
 }
 
-/* The least and the largest of n numbers and 0, and whether one is NaN, in eight parts each. In four
- * chains, lest every comparison wait for the one before. */
+/* The least and the largest of n numbers and 0, and whether one is NaN, in eight parts each. Four
+ * chains are used, so that comparisons need not wait for the previous one. */
 struct range {
     __m256 low, high, nans;
 };
 
 MT_INLINE void widen(struct range *range, __m256 v)
 {
-    range->low = _mm256_min_ps(v, range->low); /* of a NaN, the second */
+    range->low = _mm256_min_ps(v, range->low); /* the second operand if one is NaN */
     range->high = _mm256_max_ps(v, range->high);
     range->nans = _mm256_or_ps(range->nans, _mm256_cmp_ps(v, v, _CMP_UNORD_Q));
 }

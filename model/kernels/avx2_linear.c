@@ -7,11 +7,11 @@
 
 #define ROWS_AT_ONCE 3 /* times four columns: 12 sums of 16 registers */
 
-/* Keeps a register a register: gcc would rather load it again for every multiply-add. */
+/* Keeps a value in its register: otherwise gcc would load it again for every multiply-add. */
 #define MT_KEEP(x) __asm__("" : "+x"(x))
 
-/* The sums of lanes first_lane to first_lane + 7, or of all sixteen where n_halves is 2. All but the
- * tile are constants. */
+/* Computes the sums of lanes first_lane to first_lane + 7, or of all sixteen if n_halves is 2. All
+ * arguments except the tile are constants. */
 MT_INLINE void add_products(const struct mt_linear_tile *t, size_t n_rows, size_t n_columns,
                             size_t first_lane, size_t n_halves,
                             __m256 sums[ROWS_AT_ONCE][MT_TILE_COLUMNS][2])
@@ -57,9 +57,9 @@ MT_INLINE void add_products(const struct mt_linear_tile *t, size_t n_rows, size_
     }
 }
 
-/* n_rows (a constant) rows by n_columns (a constant). The two halves of the sixteen lanes one after
- * the other, since there are not registers enough for both; one row alone has them, and with half
- * as many sums every multiply-add would wait for the one before. */
+/* Multiplies n_rows by n_columns, both constants. The two halves of the sixteen lanes are computed
+ * one after the other, since there are not enough registers for both. A single row has enough, and
+ * with only half of its sums every multiply-add would wait for the previous one. */
 MT_INLINE void multiply(const struct mt_linear_tile *t, size_t n_rows, size_t n_columns)
 {
     __m256 sums[ROWS_AT_ONCE][MT_TILE_COLUMNS][2];

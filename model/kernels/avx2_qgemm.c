@@ -2,12 +2,12 @@
  * The int8 linear layer on AVX2 without VNNI.
  *
  * vpmaddubsw multiplies unsigned by signed bytes but saturates the sum of two products to 16 bits,
- * and 255 * 127 * 2 does not fit. With a' = a - 128 the sign moves to the weights:
- * |a'| * (sign(a') w) is the same product, and 128 * 127 * 2 = 32,512 fits. The 128 that is missing
- * from every activation is put back at the end, as a zero point that is smaller by 128.
+ * and 255 * 127 * 2 does not fit. With a' = a - 128 the sign moves to the weights: |a'| * (sign(a')
+ * w) is the same product, and 128 * 127 * 2 = 32,512 fits. The 128 that every activation lacks is
+ * added at the end, as a zero point that is smaller by 128.
  *
- * |a'| and a' of all rows are laid out beforehand, four k at a time, so that the loop loads each by
- * one broadcast:
+ * a'| and a' of all rows are prepared before, four k at a time, so that the loop loads each by one
+ * broadcast:
  *
  *   row [k/4] { a'[4], |a'|[4] }
  */
@@ -49,7 +49,7 @@ MT_INLINE __m256i multiply_add(__m256i sum, __m256i x, __m256i magnitude, __m256
     return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
 
-/* One block of columns times n_rows (a constant) rows, which lie row_bytes apart. */
+/* Multiplies one block of columns by n_rows (a constant) rows, which are row_bytes apart. */
 MT_INLINE void multiply_rows(const int8_t *w, const int8_t *split, size_t row_bytes,
                              size_t k_padded, size_t n_rows, __m256i sums[][2])
 {
@@ -122,8 +122,8 @@ void mt_avx2_qgemm(const struct mt_qgemm *g)
     mt_ymm_activate_rows(g);
 }
 
-/* Ceilings. The empty assembly makes an operand look new each time,
- * or the loop would be emptied. */
+/* Limits of the machine. The empty assembly makes the compiler assume that an operand changes each
+ * time; otherwise it would empty the loop. */
 
 uint64_t mt_avx2_stream(const uint8_t *bytes, size_t n)
 {

@@ -15,8 +15,8 @@
     8 /* times two blocks of columns: 16 accumulators; the compiler spills from 24 */
 #define MAX_CHAINS 4
 
-/* How far ahead of the multiply-adds few rows fetch weights. The hardware fetches ahead, too, but
- * only one row alone leaves it the time to be far enough ahead. */
+/* How far ahead of the multiply-adds weights are prefetched for few rows. The hardware prefetches,
+ * too, but far enough only if there is a single row. */
 #define AHEAD_ONE_ROW 4096
 #define AHEAD_FEW_ROWS 16384
 
@@ -28,10 +28,10 @@ MT_INLINE __m512i broadcast4(const uint8_t *a)
 }
 
 /*
- * Few rows wait for memory: the weights in the order of memory, one block of columns after the
- * other. Each sum is made in n_chains parts, lest every multiply-add wait for the one before: Intel's
- * cores begin two a cycle, and each takes five.
- * n_rows and n_chains are constants.
+ * Few rows are limited by memory: weights are read in the order of memory, one block of columns
+ * after the other. Each sum is computed in n_chains parts, so that multiply-adds need not wait for
+ * the previous one: Intel's cores begin two per cycle, and each takes five. n_rows and n_chains are
+ * constants.
  */
 MT_INLINE void multiply_few(const struct mt_qgemm *g, size_t n_rows, size_t n_chains)
 {
@@ -65,19 +65,20 @@ MT_INLINE void multiply_few(const struct mt_qgemm *g, size_t n_rows, size_t n_ch
     }
 }
 
-/* Many rows wait for the multiply-adds: groups of rows by two blocks of columns, so that a register
- * of either is used more than once. */
+/* Many rows are limited by multiply-adds: groups of rows are multiplied by two blocks of columns,
+ * so that a register of either is used more than once. */
 struct tile {
     const uint8_t *a;
     size_t lda;
     const int8_t *w;
     size_t k_padded;
-    const char *fetch; /* every group fetches its part of the weights that come next, */
-    size_t fetch_step; /* so many bytes with each register of its own */
+    const char *fetch; /* every group prefetches a part of the next weights */
+    size_t fetch_step; /* bytes that are prefetched for each register of this tile's weights */
 };
 
-/* The sums of n_rows rows times n_blocks blocks of columns, both constants. The sums pass through
- * memory: with the end of the layer in the same function, gcc would spill them in the loop. */
+/* Computes the sums of n_rows rows times n_blocks blocks of columns, both constants. The sums are
+ * returned in memory: with the end of the layer in the same function gcc would spill them in the
+ * loop. */
 MT_INLINE void multiply(const struct tile *t, size_t n_blocks, size_t n_rows,
                         __m512i out[ROWS_AT_ONCE][2])
 {
@@ -170,8 +171,8 @@ static void multiply_two_blocks(const struct tile *t, size_t n_rows, __m512i out
     }
 }
 
-/* Output lines that another core last had take long to get, and the stores are in order: ask for
- * them before the sums are made. */
+/* Prefetches the lines of the output before the sums are computed: it takes long to get lines that
+ * another core had last, and the stores are in order. */
 static void fetch_outputs(const struct mt_qgemm *g, size_t begin, size_t end, size_t first,
                           size_t n_blocks)
 {
@@ -180,7 +181,7 @@ static void fetch_outputs(const struct mt_qgemm *g, size_t begin, size_t end, si
             __builtin_prefetch(g->y + m * g->ldy + first + b * MT_PACK_COLUMNS, 1);
 }
 
-/* All rows, in groups of nearly equal size, times one or two blocks of columns. */
+/* Multiplies all rows, in groups of nearly equal size, by one or two blocks of columns. */
 static void multiply_all(const struct mt_qgemm *g, size_t first, size_t n_blocks)
 {
     size_t n_groups = (g->n_rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
@@ -247,13 +248,13 @@ void mt_avx512vnni_qgemm(const struct mt_qgemm *g)
 
 /* Logits */
 
-/* Up to sixteen numbers, -infinity behind them. */
+/* Loads up to sixteen numbers, followed by -infinity. */
 MT_INLINE __m512 load16(const float *x, size_t n)
 {
     return _mm512_mask_loadu_ps(_mm512_set1_ps(-INFINITY), mt_zmm_first(n), x);
 }
 
-/* x > max ? x : max: skips NaN. */
+/* Returns the largest of up to sixteen numbers; x > max ? x : max skips NaN. */
 MT_INLINE __m512 largest16(const float *x, size_t n)
 {
     __m512 a = _mm512_set1_ps(-INFINITY), b = a;
@@ -265,7 +266,7 @@ MT_INLINE __m512 largest16(const float *x, size_t n)
     return _mm512_max_ps(a, b);
 }
 
-/* Eight lanes of sums, as canonical.h has it: sixteen numbers are added in two steps. */
+/* Sums have eight lanes, as canonical.h demands: sixteen numbers are added in two steps. */
 void mt_avx512vnni_sum_exp(const float *x, size_t n, float *max, float *sum)
 {
     __m512 largest = largest16(x, n);
@@ -283,7 +284,7 @@ void mt_avx512vnni_sum_exp(const float *x, size_t n, float *max, float *sum)
 
 /* Quantisation */
 
-/* As for AVX2, sixteen numbers at a time. */
+/* The range as for AVX2, with sixteen numbers at a time. */
 struct range {
     __m512 low, high;
     __mmask16 nans;
@@ -291,7 +292,7 @@ struct range {
 
 MT_INLINE void widen(struct range *range, __m512 v)
 {
-    range->low = _mm512_min_ps(v, range->low); /* of a NaN, the second */
+    range->low = _mm512_min_ps(v, range->low); /* the second operand if one is NaN */
     range->high = _mm512_max_ps(v, range->high);
     range->nans |= _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
 }
@@ -310,7 +311,7 @@ MT_INLINE struct range range_of(const float *x, size_t n)
                           (__mmask16)(a.nans | b.nans)};
 }
 
-/* round(x * inverse) + zero, 0 to 255; of what is not a number 0, as the conversion gives
+/* Computes round(x * inverse) + zero, 0 to 255; NaN becomes 0, because its conversion is
  * INT32_MIN. */
 MT_INLINE __m128i quantized16(__m512 x, __m512 inverse, __m512i zero)
 {
@@ -349,8 +350,8 @@ void mt_avx512vnni_quantize(const float *x, size_t n, size_t n_padded, uint8_t *
     memset(q + n, 0, n_padded - n);
 }
 
-/* Ceilings. Sums begin differently and an operand may have changed in memory each time, or the
- * compiler would see through it. */
+/* Limits of the machine. Sums begin differently and an operand may have changed in memory each
+ * time; otherwise the compiler would simplify the loop. */
 
 uint64_t mt_avx512vnni_stream(const uint8_t *bytes, size_t n)
 {

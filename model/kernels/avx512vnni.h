@@ -1,5 +1,6 @@
 /*
- * What AVX512-VNNI does better than AVX2, which the AMX table uses, too. Contracts: kernels.h.
+ * The kernels for AVX512-VNNI that are faster than AVX2's; the AMX table uses them, too. Contracts:
+ * kernels.h.
  */
 #ifndef MT_MODEL_KERNELS_AVX512VNNI_H
 #define MT_MODEL_KERNELS_AVX512VNNI_H

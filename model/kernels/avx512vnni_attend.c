@@ -18,13 +18,13 @@ MT_INLINE __m512 load16(const void *kv, size_t at, bool is_f16)
     return _mm512_loadu_ps((const float *)kv + at);
 }
 
-/* Eight numbers, twice. */
+/* Loads eight numbers twice. */
 MT_INLINE __m512 twice(const float *x)
 {
     return _mm512_castpd_ps(_mm512_broadcast_f64x4(_mm256_castps_pd(_mm256_loadu_ps(x))));
 }
 
-/* The first halves of two registers, and the second. */
+/* Return the first halves of two registers, and the second halves. */
 MT_INLINE __m512 first_halves(__m512 x, __m512 y)
 {
     return _mm512_shuffle_f32x4(x, y, 0x44);
@@ -35,13 +35,13 @@ MT_INLINE __m512 second_halves(__m512 x, __m512 y)
     return _mm512_shuffle_f32x4(x, y, 0xEE);
 }
 
-/* What _mm256_hadd_ps does, for both halves. */
+/* Does what _mm256_hadd_ps does, for both halves. */
 MT_INLINE __m512 add_neighbours(__m512 x, __m512 y)
 {
     return _mm512_add_ps(_mm512_shuffle_ps(x, y, 0x88), _mm512_shuffle_ps(x, y, 0xDD));
 }
 
-/* The canonical sums of eight times eight lanes, of which v[j] holds those of j and j + 4. */
+/* Returns the canonical sums of eight times eight lanes; v[j] has those of j and j + 4. */
 MT_INLINE __m256 eight_sums(const __m512 v[4])
 {
     __m512 h = add_neighbours(add_neighbours(v[0], v[1]), add_neighbours(v[2], v[3]));
@@ -50,8 +50,8 @@ MT_INLINE __m256 eight_sums(const __m512 v[4])
     return mt_zmm_low8(_mm512_shuffle_f32x4(sums, sums, 0x08));
 }
 
-/* The products of positions t to t + 8, of which those from n on do not exist: the last one
- * stands in. */
+/* Computes the products of positions t to t + 8. Of these, positions from n on do not exist, and
+ * the last one is used instead. */
 MT_INLINE void score_keys(const struct mt_attend *a, size_t t, bool is_f16)
 {
     __m256 scale = _mm256_set1_ps(1.0f / sqrtf((float)a->d_k));
@@ -80,10 +80,12 @@ MT_INLINE void score_keys(const struct mt_attend *a, size_t t, bool is_f16)
     }
 }
 
-/* The tail stays in a register: what was written in parts could not be read back at once. */
+/* The tail stays in a register, because a value that was written in parts could not be read back
+ * immediately. */
 static void softmax(float *x, size_t n)
 {
-    __m512 largest = _mm512_set1_ps(x[0]); /* x > max ? x : max: skips NaN, except as the first */
+    /* x > max ? x : max skips NaN, except in the first number */
+    __m512 largest = _mm512_set1_ps(x[0]);
     size_t i = 0, rest = n % 16;
     __mmask16 mask = mt_zmm_first(rest);
     for (; i + 16 <= n; i += 16)
@@ -115,7 +117,7 @@ static void softmax(float *x, size_t n)
     }
 }
 
-/* out[i .. i + 16 n_registers) of one head; n_registers is a constant. */
+/* Computes out[i .. i + 16 n_registers) of one head; n_registers is a constant. */
 MT_INLINE void weigh(const struct mt_attend *a, const float *weights, size_t i, size_t n_registers,
                      bool is_f16)
 {
@@ -157,11 +159,12 @@ MT_INLINE void attend_one(const struct mt_attend *a, bool is_f16)
         weigh_head(a, h, is_f16);
 }
 
-/* Four queries: every register of keys and values is loaded, and widened, once for all of them. */
+/* With four queries, every register of keys and values is loaded and widened only once for all of
+ * them. */
 
 #define QUERIES MT_ATTEND_QUERIES
 
-/* As above, of positions t to t + 4. */
+/* Does the same for positions t to t + 4. */
 MT_INLINE void score_four_keys(const struct mt_attend *a, size_t t, bool is_f16)
 {
     __m256 scale = _mm256_set1_ps(1.0f / sqrtf((float)a->d_k));
@@ -194,8 +197,8 @@ MT_INLINE void score_four_keys(const struct mt_attend *a, size_t t, bool is_f16)
                 sums[i][1] = _mm512_fmadd_ps(q, second_halves(x[1], x[3]), sums[i][1]);
             }
         }
-        /* Two queries at a time: eight sums are the first query's keys 0 and 1, the second's, then the
-         * keys 2 and 3 of each. */
+        /* Two queries are computed at a time: the eight sums are the first query's keys 0 and 1,
+         * the second's, then keys 2 and 3 of each. */
         MT_UNROLL
         for (size_t i = 0; i < QUERIES; i += 2) {
             const __m512 v[4] = {sums[i][0], sums[i][1], sums[i + 1][0], sums[i + 1][1]};
@@ -210,7 +213,8 @@ MT_INLINE void score_four_keys(const struct mt_attend *a, size_t t, bool is_f16)
     }
 }
 
-/* out[i .. i + 16 n_registers) of all queries, within head h; n_registers is a constant. */
+/* Computes out[i .. i + 16 n_registers) of all queries, within head h; n_registers is a
+ * constant. */
 MT_INLINE void weigh_four(const struct mt_attend *a, size_t h, size_t i, size_t n_registers,
                           bool is_f16)
 {
@@ -266,7 +270,7 @@ MT_INLINE void attend(const struct mt_attend *a, bool is_f16)
     }
 }
 
-/* Heads of other sizes have tails, which AVX2's kernels know. */
+/* Heads of other sizes have tails, which only AVX2's kernels support. */
 static bool has_whole_registers(const struct mt_attend *a)
 {
     return a->d_k % 16 == 0;

@@ -8,7 +8,7 @@
 
 #define ROWS_AT_ONCE 6 /* times four columns: 24 sums of 32 registers */
 
-/* What sums has is added as canonical.h has it, until eight lanes are left. */
+/* Adds the lanes of sums in the order of canonical.h until eight are left. */
 MT_INLINE __m256 add_halves(__m512 x)
 {
     __m512i high = _mm512_castps_si512(x);
@@ -16,7 +16,7 @@ MT_INLINE __m256 add_halves(__m512 x)
                          _mm256_castsi256_ps(_mm512_extracti64x4_epi64(high, 1)));
 }
 
-/* n_rows (a constant) rows by n_columns (a constant). */
+/* Multiplies n_rows by n_columns, both constants. */
 MT_INLINE void multiply(const struct mt_linear_tile *t, size_t n_rows, size_t n_columns)
 {
     __m512 sums[ROWS_AT_ONCE][MT_TILE_COLUMNS], w[MT_TILE_COLUMNS];

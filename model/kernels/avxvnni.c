@@ -1,6 +1,6 @@
 /*
- * AVX-VNNI: vpdpbusd on 256-bit registers, for CPUs that have no AVX512. Two registers of weights
- * per block of columns, as on AVX2, but no trouble with signs (avx512vnni.c, avx2_qgemm.c).
+ * AVX-VNNI: vpdpbusd on 256-bit registers, for CPUs without AVX512. As on AVX2 a block of columns
+ * has two registers of weights, but signs need no special treatment (avx512vnni.c, avx2_qgemm.c).
  */
 #include "model/kernels/avx2.h"
 #include "model/kernels/ymm_columns.h"
@@ -15,7 +15,7 @@ MT_INLINE __m256i broadcast4(const uint8_t *a)
     return _mm256_set1_epi32(four);
 }
 
-/* One block of columns times n_rows (a constant) rows from m on. */
+/* Multiplies one block of columns by n_rows (a constant) rows from m on. */
 MT_INLINE void multiply(const struct mt_qgemm *g, const struct mt_ymm_columns *c, size_t first,
                         size_t m, size_t n_rows)
 {
@@ -88,7 +88,7 @@ static uint64_t int8_peak(size_t n)
     for (size_t i = 0; i < SUMS; i++)
         sums[i] = _mm256_set1_epi32((int)i);
     for (size_t round = 0; round < n; round++) {
-        __asm__ volatile("" : "+x"(w)); /* or the loop would be emptied */
+        __asm__ volatile("" : "+x"(w)); /* otherwise the loop would be emptied */
         MT_UNROLL
         for (size_t i = 0; i < SUMS; i++)
             sums[i] = _mm256_dpbusd_avx_epi32(sums[i], x, w);

@@ -1,19 +1,19 @@
 /*
- * The order of sums, and the arithmetic of exp, that every kernel keeps to, so that all instruction
- * sets give the same bits.
+ * The order of sums, and the arithmetic of exp, which are the same in every kernel, so that all
+ * instruction sets give the same bits.
  *
  * A sum over n elements uses 8 lanes: lane i takes elements i, i + 8, i + 16, ... in order, by
  * fused multiply-add where products are summed. The lanes are then added as ((l0 + l1) + (l2 + l3))
- * + ((l4 + l5) + (l6 + l7)): what two rounds of horizontal adds and one of halves give on a 256-bit
- * register.
+ * + ((l4 + l5) + (l6 + l7)), which is what two rounds of horizontal adds and one of halves give on
+ * a 256-bit register.
  *
- * LayerNorm's sums over a whole row use MT_WIDE times as many lanes, lest they wait for each
- * addition: lanes j, j + 8, j + 16, j + 24 of 32 are added as (l0 + l1) + (l2 + l3), and then as
- * above.
+ * LayerNorm's sums over a whole row use MT_WIDE times as many lanes, so that an addition need not
+ * wait for the previous one: lanes j, j + 8, j + 16, j + 24 of 32 are added as (l0 + l1) + (l2 +
+ * l3), and then as above.
  *
  * An fp32 linear layer has twice as many lanes: j and j + 8 of 16 are added, and then as above. It
  * makes such a sum of every MT_LINEAR_CHUNK elements, whose weights stay in the fastest cache, and
- * adds one after the other to the bias.
+ * adds these sums to the bias in order.
  */
 #ifndef MT_MODEL_KERNELS_CANONICAL_H
 #define MT_MODEL_KERNELS_CANONICAL_H
@@ -52,9 +52,9 @@ static inline float mt_linear_lanes_sum(const float lanes[MT_LINEAR_LANES])
 }
 
 /*
- * exp(x) by 2^n * e^r, n = round(x / ln 2), |r| <= ln(2) / 2; e^r by its Taylor series to the sixth
- * power, error below 2 units in the last place. Arguments below -87 give 0, above 88 are taken
- * as 88.
+ * Computes exp(x) as 2^n * e^r, n = round(x / ln 2), |r| <= ln(2) / 2; e^r by its Taylor series to
+ * the sixth power, error below 2 units in the last place. Arguments below -87 give 0, and above 88
+ * the value at 88.
  */
 #define MT_EXP_LOW (-87.0f)
 #define MT_EXP_HIGH 88.0f
@@ -88,8 +88,8 @@ static inline float mt_exp(float x)
     return p * power;
 }
 
-/* The vocabulary is searched in blocks of so many logits, each with a sum of exponentials of its
- * own: whoever computes a block gets the same bits. A multiple of MT_PACK_COLUMNS. */
+/* The vocabulary is searched in blocks of this many logits, each with its own sum of exponentials,
+ * so that any member gets the same bits for a block. A multiple of MT_PACK_COLUMNS. */
 #define MT_SELECT_BLOCK 512
 
 /* Ranges that can be quantised: 255 / range is neither infinite nor denormal. */

@@ -1,7 +1,7 @@
 /*
- * The int8 linear layer with sdot: four signed products added to each of four lanes. With
- * a' = a - 128 both sides are signed; the 128 is put back at the end (neon.c). One register of
- * activations has four groups of four k, each a lane that an instruction can name.
+ * The int8 linear layer with sdot, which adds four signed products to each of four lanes. With a' =
+ * a - 128 both sides are signed; the 128 is added at the end (neon.c). One register of activations
+ * has four groups of four k, each in a lane that an instruction can name.
  */
 #include "model/kernels/neon.h"
 
@@ -11,7 +11,7 @@
 #define ROWS_AT_ONCE 4 /* 16 accumulators of 32 registers */
 #define PREFETCH_BYTES 2048
 
-/* One step of four k, the group-th (a constant) of x. */
+/* Adds one step of four k, the group-th (a constant) of x. */
 MT_V4_INLINE void step(const int8_t *w, const int8x16_t x[ROWS_AT_ONCE], const int group,
                        size_t n_rows, int32x4_t sums[ROWS_AT_ONCE][MT_V4_PARTS])
 {

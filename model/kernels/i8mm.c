@@ -17,7 +17,7 @@ MT_V4_INLINE int8x16_t interleaved(int8x16_t a, int8x16_t b, bool is_high)
     return vreinterpretq_s8_s32(is_high ? vzip2q_s32(x, y) : vzip1q_s32(x, y));
 }
 
-/* n_pairs (a constant) pairs of rows from m on, of which the last may be one row. */
+/* Multiplies n_pairs (a constant) pairs of rows from m on; the last one may be a single row. */
 MT_V4_INLINE void multiply(const struct mt_qgemm *g, const struct mt_v4_columns *c, size_t first,
                            size_t m, size_t n_pairs)
 {

@@ -1,7 +1,7 @@
 /*
- * The loops around an fp32 linear layer's innermost one, the same for all registers: tiles of a few
- * rows by a few columns, whose sums stay in registers while they pass through a chunk of k. Include
- * only from files that are compiled for AVX2.
+ * The outer loops of fp32 linear layers, for registers of any size: tiles of a few rows by a few
+ * columns, whose sums stay in registers while they pass through a chunk of k. Include only from
+ * files that are compiled for AVX2.
  */
 #ifndef MT_MODEL_KERNELS_LINEAR_F32_H
 #define MT_MODEL_KERNELS_LINEAR_F32_H
@@ -10,11 +10,11 @@
 #include "model/kernels/kernels.h"
 #include "model/kernels/ymm.h"
 
-/* A tile has so many columns, or one. Four sums fill a register of four. */
+/* Columns of a tile, unless it has one. The four sums of a row fill a register of four. */
 #define MT_TILE_COLUMNS 4
 
-/* Columns that all rows pass before the next ones are read: 128 KiB of weights, which stay in L2. A
- * multiple of MT_TILE_COLUMNS. */
+/* Columns that are computed for all rows before the next ones are read: 128 KiB of weights, which
+ * stay in L2. A multiple of MT_TILE_COLUMNS. */
 #define MT_BLOCK_COLUMNS 64
 
 struct mt_linear_tile {
@@ -23,14 +23,15 @@ struct mt_linear_tile {
     const float *w;
     size_t ldw, n;       /* n elements of k */
     const float *bias;   /* of the first chunk, or NULL: zeros */
-    bool is_first_chunk; /* others add to what is in y */
+    bool is_first_chunk; /* further chunks are added to y */
     float *y;
     size_t ldy;
-    size_t ahead; /* elements to where the weights are that come next, which the first rows fetch;
-                     others 0 */
+    /* distance in elements to the next weights, which the first rows prefetch; 0 for others */
+    size_t ahead;
 };
 
-/* What the sums of a tile's row are added to, in its first lanes. n_columns is a constant. */
+/* Returns what the sums of a tile's row are added to, in the first lanes. n_columns is a
+ * constant. */
 MT_INLINE __m128 mt_linear_before(const struct mt_linear_tile *t, size_t row, size_t n_columns)
 {
     const float *before = t->is_first_chunk ? t->bias : t->y + row * t->ldy;
@@ -39,7 +40,7 @@ MT_INLINE __m128 mt_linear_before(const struct mt_linear_tile *t, size_t row, si
     return n_columns == MT_TILE_COLUMNS ? _mm_loadu_ps(before) : _mm_load_ss(before);
 }
 
-/* Ends a row of a tile: the eight lanes of each column's sum become one, as canonical.h has it. */
+/* Ends a row of a tile: adds the eight lanes of each column's sum in the order of canonical.h. */
 MT_INLINE void mt_linear_write(const struct mt_linear_tile *t, size_t row, size_t n_columns,
                                const __m256 sums[MT_TILE_COLUMNS])
 {
@@ -55,7 +56,7 @@ MT_INLINE void mt_linear_write(const struct mt_linear_tile *t, size_t row, size_
         _mm_storeu_ps(t->y + row * t->ldy, _mm_add_ps(before, sum));
 }
 
-/* The rows of a group times the columns [first, end) of a block, over a chunk of k. */
+/* Multiplies the rows of a group by the columns [first, end) of a block, over a chunk of k. */
 MT_INLINE void mt_linear_group(struct mt_linear_tile t, size_t n_rows, size_t n_columns,
                                void (*four)(const struct mt_linear_tile *, size_t n_rows),
                                void (*one)(const struct mt_linear_tile *, size_t n_rows))
@@ -69,8 +70,8 @@ MT_INLINE void mt_linear_group(struct mt_linear_tile t, size_t n_rows, size_t n_
     }
 }
 
-/* All of a layer, rows in groups of nearly equal size and at most max_rows. four and one multiply a
- * tile of as many columns. */
+/* Computes a whole layer, with rows in groups of nearly equal size and at most max_rows. four and
+ * one multiply a tile of as many columns. */
 MT_INLINE void mt_linear_all(const struct mt_linear_f32 *l, size_t max_rows,
                              void (*four)(const struct mt_linear_tile *, size_t n_rows),
                              void (*one)(const struct mt_linear_tile *, size_t n_rows))

@@ -3,7 +3,7 @@
  *
  * smull multiplies signed bytes into 16 bits. With a' = a - 128 two products of a' and a weight fit
  * there (2 * 128 * 127 = 32,512): smull, smlal, and sadalp, which adds pairs to 32 bits, are three
- * instructions for sixteen multiply-adds. The 128 is put back at the end, as a zero point that is
+ * instructions for sixteen multiply-adds. The 128 is added at the end, as a zero point that is
  * smaller by 128.
  */
 #include "model/kernels/neon.h"
@@ -14,7 +14,7 @@
 #define ROWS_AT_ONCE 2 /* 16 accumulators of 32 registers */
 #define PREFETCH_BYTES 2048
 
-/* Four activations less 128, in each quarter of a register. */
+/* Returns four activations minus 128 in each quarter of a register. */
 MT_V4_INLINE int8x16_t broadcast4(const uint8_t *a)
 {
     uint32_t four;
@@ -22,7 +22,7 @@ MT_V4_INLINE int8x16_t broadcast4(const uint8_t *a)
     return vreinterpretq_s8_u32(vdupq_n_u32(four ^ 0x80808080u));
 }
 
-/* sums[2 p] and sums[2 p + 1]: columns 4 p and on, two lanes each. */
+/* sums[2 p] and sums[2 p + 1] belong to the columns from 4 p on, with two lanes each. */
 MT_V4_INLINE void multiply(const struct mt_qgemm *g, const struct mt_v4_columns *c, size_t first,
                            size_t m, size_t n_rows)
 {

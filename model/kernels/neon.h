@@ -1,5 +1,5 @@
 /*
- * Kernels of 64-bit ARM that all its tables use. Contracts: kernels.h. Include only from files
+ * Kernels for 64-bit ARM that all of its tables use. Contracts: kernels.h. Include only from files
  * compiled for it.
  */
 #ifndef MT_MODEL_KERNELS_NEON_H

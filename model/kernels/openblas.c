@@ -1,13 +1,13 @@
 /*
- * The linear layers by OpenBLAS's sgemm, for processors that have no kernels of ours.
+ * The linear layers by OpenBLAS's sgemm, for processors without kernels of ours.
  *
- * What sgemm adds first depends on the shape of the whole product. So each call has the same one:
- * ROWS rows by COLUMNS columns, filled up with zeros, over at most MT_LINEAR_CHUNK inputs; a number
- * then depends on its own row and column alone. It is not the sum of canonical.h, and other
- * processors have other last digits.
+ * The order in which sgemm adds depends on the shape of the whole product. So every call has the
+ * same shape, ROWS rows by COLUMNS columns, padded with zeros, over at most MT_LINEAR_CHUNK inputs.
+ * A number then depends only on its own row and column. It is not the sum of canonical.h, and its
+ * last digits differ between processors.
  *
- * An int8 layer is computed exactly, as every table does it: whole numbers in fp32, whose sums over
- * a chunk stay below 2^24.
+ * An int8 layer is computed exactly, as in every table: it uses whole numbers in fp32, whose sums
+ * over a chunk stay below 2^24.
  */
 #include "model/kernels/reference.h"
 
@@ -23,19 +23,19 @@
 
 #define ROWS 8
 #define COLUMNS 64
-#define MAX_PANEL_ROWS 64 /* share the weights that were made fp32 for them */
-#define MIN_ROWS 2        /* pay for making them fp32 (docs/performance.md) */
+#define MAX_PANEL_ROWS 64 /* rows that share weights after these were converted to fp32 */
+#define MIN_ROWS 2        /* fewest rows for which the conversion pays (docs/performance.md) */
 
 static_assert(MT_LINEAR_CHUNK * UINT8_MAX * INT8_MAX < 1 << 24, "sums are exact in fp32");
 static_assert(COLUMNS % MT_PACK_COLUMNS == 0, "whole blocks of packed weights");
 
 static struct mt_kernels table;
 
-/* A sequential build of OpenBLAS, which Debian's is, gives two calls that are made at once the same buffer for their
- * weights, and wrong sums to both. */
+/* If two calls are made at once, a sequential build of OpenBLAS, like Debian's, gives both the same
+ * buffer for their weights, so that their sums are wrong. */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-/* sums [ROWS, COLUMNS] += x [ROWS, n_in] w [COLUMNS, n_in] transposed */
+/* Computes sums [ROWS, COLUMNS] += x [ROWS, n_in] w [COLUMNS, n_in] transposed. */
 static void multiply(const float *x, size_t ldx, const float *w, size_t ldw, size_t n_in,
                      float *sums)
 {
@@ -48,7 +48,7 @@ static void multiply(const float *x, size_t ldx, const float *w, size_t ldw, siz
         pthread_mutex_unlock(&one_at_a_time);
 }
 
-/* How many rows, and columns, one call takes from m, or n, on. */
+/* Return how many rows, or columns, one call takes from m, or n, on. */
 static size_t rows_at(size_t n_rows, size_t m)
 {
     return mt_size_min(ROWS, n_rows - m);
@@ -59,7 +59,8 @@ static size_t columns_at(size_t n_columns, size_t n)
     return mt_size_min(COLUMNS, n_columns - n);
 }
 
-/* n rows of `length` numbers, `stride` apart, in a place where zeros make them n_padded. */
+/* Returns n rows of `length` numbers, `stride` apart, copied to `to` if zeros have to be added to
+ * make them n_padded. */
 static const float *pad(const float *from, size_t stride, size_t n, size_t n_padded, size_t length,
                         float *to)
 {
@@ -69,7 +70,7 @@ static const float *pad(const float *from, size_t stride, size_t n, size_t n_pad
     return to;
 }
 
-/* What a call reads of the weights: as they lie, or padded. */
+/* The weights for a call, in their place or padded. */
 struct columns {
     const float *w;
     size_t ldw;
@@ -127,7 +128,7 @@ static void linear_f32(const struct mt_linear_f32 *l)
     }
 }
 
-/* Columns from n on, inputs k to k + length of packed weights, a row of fp32 each. */
+/* Unpacks columns from n on, inputs k to k + length, into one row of fp32 each. */
 static void unpack(const struct mt_qgemm *g, size_t n, size_t k, size_t length, float *w)
 {
     for (size_t block = 0; block < COLUMNS; block += MT_PACK_COLUMNS) {

@@ -1,6 +1,6 @@
 /*
- * The C reference of every kernel: what the numbers mean. Written for reading; canonical.h gives
- * the order of sums.
+ * The C reference of every kernel, which defines the results. It is written for reading;
+ * canonical.h has the order of sums.
  */
 #include "model/kernels/reference.h"
 
@@ -207,7 +207,8 @@ static void narrow_f16(const float *restrict x, size_t n, uint16_t *restrict out
         out[i] = mt_f32_to_f16(x[i]);
 }
 
-/* Keeps top sorted by falling logit; ids come in rising order, so an equal logit goes behind. */
+/* Keeps top sorted by falling logit. Ids come in ascending order, so an equal logit is put
+ * behind. */
 void mt_top_insert(struct mt_scored_token *top, size_t n_top, int32_t id, float logit)
 {
     size_t at = n_top - 1;
@@ -237,7 +238,7 @@ static void sum_exp(const float *x, size_t n, float *max, float *sum)
         largest = x[i] > largest ? x[i] : largest;
     for (size_t i = 0; i < n; i++)
         lanes[i % MT_LANES] += mt_exp(x[i] - largest);
-    *max = largest + 0.0f; /* of zeros that differ in sign, +0 */
+    *max = largest + 0.0f; /* a zero always gets the sign + */
     *sum = mt_lanes_sum(lanes);
 }
 

@@ -17,23 +17,23 @@ extern const struct mt_kernels mt_kernels_sse41, mt_kernels_avx2, mt_kernels_avx
 /* On 64-bit ARM only. */
 extern const struct mt_kernels mt_kernels_neon, mt_kernels_dotprod, mt_kernels_i8mm;
 
-/* In builds with OpenBLAS: its linear layers, and everything else by another table. The same table
- * each time; for one thread. */
+/* Returns a table with OpenBLAS's linear layers and everything else from another table, for builds
+ * with OpenBLAS. It is the same table each time. To be called by one thread. */
 const struct mt_kernels *mt_kernels_openblas(const struct mt_kernels *others);
-/* Ends OpenBLAS's own threads: the teams are ours. */
+/* Ends OpenBLAS's own threads, because the teams divide the work. */
 void mt_openblas_stay_alone(void);
 
-/* The part of a that attends for one query alone. */
+/* Returns the part of a for a single query. */
 struct mt_attend mt_attend_query(const struct mt_attend *a, size_t query);
 
-/* What a logit has to exceed to be among the best, of which last is the last. */
+/* Returns what a logit has to exceed to be among the best ones; last is the worst of these. */
 static inline float mt_top_threshold(const struct mt_scored_token *last)
 {
     return last->id < 0 ? -INFINITY : last->logit;
 }
 
-/* Puts a token in its place among top[n_top], which is sorted by falling logit; the last one drops
- * out. The caller has checked that it belongs there; ids come in rising order. */
+/* Inserts a token into top[n_top], which is sorted by falling logit, and drops the last one. The
+ * caller has checked that it belongs there; ids come in ascending order. */
 void mt_top_insert(struct mt_scored_token *top, size_t n_top, int32_t id, float logit);
 
 #endif

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All that there are, on any CPU, best first. */
+/* All tables for any CPU, best first. */
 static const char *const known[] = {"amx",  "avx512vnni", "avxvnni", "avx2",     "sse41",
                                     "i8mm", "dotprod",    "neon",    "openblas", "c"};
 #define N_KNOWN (sizeof known / sizeof *known)
 
-/* Best first, for this CPU; written once. */
+/* The tables for this CPU, best first; written only once. */
 static struct {
     const struct mt_kernels *tables[N_KNOWN];
     size_t n;
@@ -34,7 +34,7 @@ static void add(bool is_supported, const struct mt_kernels *table)
         available.tables[available.n++] = table;
 }
 
-/* "auto", "avx2" or "c" */
+/* Writes "auto", "avx2" or "c". */
 struct list {
     char names[192];
     size_t length;

@@ -1,7 +1,7 @@
 /*
- * SSE4.1: x86 processors without AVX2 (Intel's from 2008 to 2013 and the Atoms behind them, AMD's
- * from 2011 to 2015). The int8 linear layer is AVX2's (avx2_qgemm.c says how the signs move), on
- * registers half as long.
+ * SSE4.1: x86 processors without AVX2 (Intel's from 2008 to 2013 and later Atoms, AMD's from 2011
+ * to 2015). The int8 linear layer is AVX2's (avx2_qgemm.c explains the signs), on registers of half
+ * the length.
  */
 #include "model/kernels/v4_columns.h"
 
@@ -14,7 +14,7 @@
 #define SPLIT_BYTES ((size_t)32768) /* on the stack; with a block of weights it stays in L2 */
 #define PREFETCH_BYTES 2048
 
-/* row [k/4] { a'[4], |a'|[4] }, a' = a - 128 */
+/* Writes row [k/4] { a'[4], |a'|[4] }, a' = a - 128. */
 static void split_row(const uint8_t *a, size_t k_padded, int8_t *split)
 {
     __m128i top = _mm_set1_epi8((char)0x80);
@@ -32,7 +32,7 @@ MT_V4_INLINE __m128i multiply_add(__m128i sum, __m128i x, __m128i magnitude, __m
     return _mm_add_epi32(sum, _mm_madd_epi16(pairs, _mm_set1_epi16(1)));
 }
 
-/* One block of columns times n_rows (a constant) rows from m on. */
+/* Multiplies one block of columns by n_rows (a constant) rows from m on. */
 MT_V4_INLINE void multiply(const struct mt_qgemm *g, const struct mt_v4_columns *c, size_t first,
                            const int8_t *split, size_t m, size_t n_rows)
 {
@@ -135,7 +135,7 @@ static uint64_t int8_peak(size_t n)
     return (uint64_t)n * SUMS * 16;
 }
 
-/* Keys and values that are appended, not many: no instruction narrows them. */
+/* Narrows the keys and values that are appended, which are few; there is no instruction for it. */
 static void narrow_f16(const float *restrict x, size_t n, uint16_t *restrict out)
 {
     for (size_t i = 0; i < n; i++)

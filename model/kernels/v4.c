@@ -1,5 +1,5 @@
 /*
- * The kernels on registers of four floats, beside qgemm and linear_f32, which have files of their
+ * The kernels on registers of four floats, except qgemm and linear_f32, which have files of their
  * own.
  */
 #include "model/kernels/v4.h"
@@ -7,8 +7,8 @@
 #include "base/size.h"
 #include "model/kernels/reference.h"
 
-/* Attention. The two formats of K and V differ in how eight numbers are loaded; always inlined with
- * a constant is_f16. */
+/* Attention. The formats of K and V differ in how eight numbers are loaded; the functions are
+ * always inlined with a constant is_f16. */
 
 MT_V4_INLINE size_t position(const struct mt_attend *a, size_t t)
 {
@@ -30,8 +30,8 @@ MT_V4_INLINE struct mt_v8 load_kv(const void *kv, size_t at, size_t n, bool is_f
 
 #define KEYS 4
 
-/* The products of positions t to t + 4, of which those from n on do not exist: the last one stands
- * in. */
+/* Computes the products of positions t to t + 4. Of these, positions from n on do not exist, and
+ * the last one is used instead. */
 MT_V4_INLINE void score_keys(const struct mt_attend *a, size_t t, bool is_f16)
 {
     float scale = 1.0f / sqrtf((float)a->d_k);
@@ -67,12 +67,12 @@ MT_V4_INLINE mt_v4 largest_of(const float *x, size_t n, float first)
         max = mt_v8_max(mt_v8_load(x + i, MT_LANES), max);
     if (i < n)
         max = mt_v8_max(mt_v8_with_tail(mt_v8_load(x + i, n - i), n - i, max), max);
-    /* Where the first is NaN, all are. */
+    /* If the first number is NaN, so are all results. */
     mt_v4 both = mt_v4_max(max.low, max.high);
     return first == first ? mt_v4_largest(both) : both;
 }
 
-/* x = exp(x - max), and the sum of that. */
+/* Computes x = exp(x - max), and adds to the sum. */
 MT_V4_INLINE struct mt_v8 exp_less(const float *x, size_t n, struct mt_v8 max, struct mt_v8 *sum)
 {
     struct mt_v8 exp = mt_v8_exp(mt_v8_sub(mt_v8_load(x, n), max));
@@ -91,7 +91,8 @@ static void softmax(float *x, size_t n)
         mt_v8_store(x + i, mt_v8_mul(mt_v8_load(x + i, n - i), inverse), n - i);
 }
 
-/* out[i .. i + 8 n_lanes) of one head; n_lanes is a constant. The last eight are n. */
+/* Computes out[i .. i + 8 n_lanes) of one head; n_lanes is a constant. Of the last eight only n
+ * exist. */
 MT_V4_INLINE void weigh(const struct mt_attend *a, const float *weights, size_t i, size_t n_lanes,
                         size_t n, bool is_f16)
 {
@@ -123,7 +124,7 @@ MT_V4_INLINE void weigh_head(const struct mt_attend *a, size_t h, bool is_f16)
         weigh(a, weights, i, 1, end - i, is_f16);
 }
 
-/* All heads go through one stage before the next begins: their chains of dependent instructions
+/* All heads complete one stage before the next begins: their chains of dependent instructions
  * overlap, and a position's keys are read in the order of memory. */
 MT_V4_INLINE void attend(const struct mt_attend *all, bool is_f16)
 {
@@ -155,7 +156,7 @@ MT_V4_INLINE float wide_sum(const struct mt_v8 v[MT_WIDE])
     return mt_v8_sum(mt_v8_add(mt_v8_add(v[0], v[1]), mt_v8_add(v[2], v[3])));
 }
 
-/* out = x + y; returns the sum. */
+/* Computes out = x + y, and returns the sum. */
 static float add_rows(const float *x, const float *y, size_t n, float *out)
 {
     struct mt_v8 zero = mt_v8_set(0.0f), sums[MT_WIDE] = {zero, zero, zero, zero};
@@ -174,7 +175,7 @@ static float add_rows(const float *x, const float *y, size_t n, float *out)
     return wide_sum(sums);
 }
 
-/* x -= mean; returns the sum of squares. */
+/* Computes x -= mean, and returns the sum of squares. */
 static float center(float *x, size_t n, float mean)
 {
     struct mt_v8 zero = mt_v8_set(0.0f), sums[MT_WIDE] = {zero, zero, zero, zero};
@@ -272,7 +273,7 @@ void mt_v4_merge_top(const float *logits, size_t n, int32_t first_id, size_t n_t
     struct mt_v8 threshold = mt_v8_set(mt_top_threshold(&top[n_top - 1]));
     for (; i + STEP <= n; i += STEP) {
         const float *x = logits + i;
-        /* max(x, y) is y where one of them is NaN: NaN must stand on the left */
+        /* max(x, y) is y if one of them is NaN, so a possible NaN has to be on the left */
         struct mt_v8 v = mt_v8_max(mt_v8_load(x, MT_LANES), threshold);
         v = mt_v8_max(mt_v8_load(x + MT_LANES, MT_LANES), v);
         if (!mt_v4_any(mt_v4_is_above(mt_v4_max(v.low, v.high), threshold.low)))
@@ -330,7 +331,7 @@ void mt_v4_quantize(const float *x, size_t n, size_t n_padded, uint8_t *q, float
     memset(q + n, 0, n_padded - n);
 }
 
-/* The ceiling of fp32: sums enough for two units of four cycles each. */
+/* Measures the limit of fp32, with enough sums for two units of four cycles each. */
 uint64_t mt_v4_fp32_peak(size_t n)
 {
     enum { SUMS = 8 };

@@ -1,7 +1,8 @@
 /*
- * The eight canonical lanes (canonical.h) in two registers of four floats, for processors that have
- * no wider ones. v4_neon.h and v4_sse41.h have the operations on one register, of the same names;
- * what is made of them is written once. Include only from files compiled for one of the two.
+ * The eight canonical lanes (canonical.h) in two registers of four floats, for processors without
+ * wider ones. v4_neon.h and v4_sse41.h have the operations on one register, under the same names,
+ * so that everything else is written only once. Include only from files compiled for one of the
+ * two.
  */
 #ifndef MT_MODEL_KERNELS_V4_H
 #define MT_MODEL_KERNELS_V4_H
@@ -16,7 +17,7 @@
 #include "model/kernels/v4_sse41.h"
 #endif
 
-/* Before a loop over registers, whose count is a constant once its function is inlined. */
+/* Placed before a loop over registers, whose count is a constant once its function is inlined. */
 #if defined(__clang__)
 #define MT_V4_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -32,7 +33,7 @@ MT_V4_INLINE struct mt_v8 mt_v8_set(float x)
     return (struct mt_v8){mt_v4_set(x), mt_v4_set(x)};
 }
 
-/* The first n of eight numbers, 0 < n; zeros behind them. */
+/* Loads the first n of eight numbers, 0 < n, followed by zeros. */
 MT_V4_INLINE struct mt_v8 mt_v8_load(const float *x, size_t n)
 {
     if (n >= MT_LANES)
@@ -55,7 +56,7 @@ MT_V4_INLINE void mt_v8_store(float *x, struct mt_v8 v, size_t n)
     memcpy(x, all, n * sizeof *x);
 }
 
-/* v in the first n lanes, other behind them. */
+/* Returns v in the first n lanes, and other in the rest. */
 MT_V4_INLINE struct mt_v8 mt_v8_with_tail(struct mt_v8 v, size_t n, struct mt_v8 other)
 {
     float all[MT_LANES];
@@ -83,14 +84,14 @@ MT_V4_INLINE struct mt_v8 mt_v8_fma(struct mt_v8 a, struct mt_v8 b, struct mt_v8
     return (struct mt_v8){mt_v4_fma(a.low, b.low, c.low), mt_v4_fma(a.high, b.high, c.high)};
 }
 
-/* The canonical sum. */
+/* Returns the sum in canonical order. */
 MT_V4_INLINE float mt_v8_sum(struct mt_v8 v)
 {
     mt_v4 pairs = mt_v4_pairs(v.low, v.high), sums = mt_v4_pairs(pairs, pairs);
     return mt_v4_first(mt_v4_pairs(sums, sums));
 }
 
-/* Canonical sums of four. */
+/* Returns four sums in canonical order. */
 MT_V4_INLINE mt_v4 mt_v8_four_sums(const struct mt_v8 v[4])
 {
     mt_v4 low = mt_v4_pairs(mt_v4_pairs(v[0].low, v[1].low), mt_v4_pairs(v[2].low, v[3].low));
@@ -98,7 +99,7 @@ MT_V4_INLINE mt_v4 mt_v8_four_sums(const struct mt_v8 v[4])
     return mt_v4_add(low, high);
 }
 
-/* mt_exp on four numbers. */
+/* Computes mt_exp for four numbers. */
 MT_V4_INLINE mt_v4 mt_v4_exp(mt_v4 x)
 {
     mt_v4 is_in_range = mt_v4_is_at_least(x, mt_v4_set(MT_EXP_LOW));
@@ -121,7 +122,7 @@ MT_V4_INLINE struct mt_v8 mt_v8_exp(struct mt_v8 v)
     return (struct mt_v8){mt_v4_exp(v.low), mt_v4_exp(v.high)};
 }
 
-/* The GELUs have no vector form: what has none is left to the reference. */
+/* The GELUs have no vector form and are left to the reference. */
 MT_V4_INLINE bool mt_v4_can_activate(enum mt_activation activation)
 {
     return activation == MT_RELU || activation == MT_SILU;
@@ -143,7 +144,7 @@ MT_V4_INLINE mt_v4 mt_v4_sigmoid(mt_v4 x)
     return mt_v4_div(one, mt_v4_add(one, mt_v4_exp(mt_v4_negate(x))));
 }
 
-/* v4.c, v4_linear.c: the kernels that the tables of these processors share. Contracts: kernels.h. */
+/* Kernels that the tables of these processors share (v4.c, v4_linear.c). Contracts: kernels.h. */
 void mt_v4_attend_f32(const struct mt_attend *attend);
 void mt_v4_attend_f16(const struct mt_attend *attend);
 void mt_v4_add_norm(const float *x, const float *y, const float *gamma, const float *beta,

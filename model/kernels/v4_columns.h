@@ -1,6 +1,6 @@
 /*
  * The end of an int8 linear layer on registers of four floats: exact sums of a block of 16 columns
- * become floats (kernels.h, struct mt_qgemm). Include only where v4.h may be.
+ * become floats (kernels.h, struct mt_qgemm). Include only from files that may include v4.h.
  */
 #ifndef MT_MODEL_KERNELS_V4_COLUMNS_H
 #define MT_MODEL_KERNELS_V4_COLUMNS_H
@@ -11,7 +11,7 @@
 
 #define MT_V4_PARTS (MT_PACK_COLUMNS / 4)
 
-/* What is known of the block's columns; zeros beyond the last column. */
+/* Data of the block's columns; zeros beyond the last column. */
 struct mt_v4_columns {
     float scales[MT_PACK_COLUMNS], bias[MT_PACK_COLUMNS];
     int32_t column_sums[MT_PACK_COLUMNS];
@@ -28,7 +28,7 @@ static inline struct mt_v4_columns mt_v4_columns_of(const struct mt_qgemm *g, si
     return c;
 }
 
-/* What has no vector form is left to mt_v4_activate_rows. */
+/* Activations without a vector form are left to mt_v4_activate_rows. */
 MT_V4_INLINE mt_v4 mt_v4_activated(const struct mt_qgemm *g, mt_v4 y)
 {
     if (!g->has_activation || !mt_v4_can_activate(g->activation))
@@ -36,8 +36,8 @@ MT_V4_INLINE mt_v4 mt_v4_activated(const struct mt_qgemm *g, mt_v4 y)
     return g->activation == MT_RELU ? mt_v4_relu(y) : mt_v4_silu(y);
 }
 
-/* Writes columns first, first + 1, ... of row m. The sums were taken over activations that had
- * `offset` subtracted. */
+/* Writes columns first, first + 1, ... of row m. The sums are of activations from which `offset`
+ * was subtracted. */
 MT_V4_INLINE void mt_v4_write_columns(const struct mt_qgemm *g, const struct mt_v4_columns *c,
                                       size_t m, size_t first, int32_t offset,
                                       const mt_i4 sums[MT_V4_PARTS])

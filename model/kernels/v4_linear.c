@@ -1,6 +1,6 @@
 /*
  * fp32 linear layers on registers of four floats: the sixteen lanes of a sum (canonical.h) are four
- * registers, and tiles of two rows by two columns keep theirs while they pass through a chunk of k.
+ * registers. Tiles of two rows by two columns keep theirs while they pass through a chunk of k.
  */
 #include "model/kernels/v4.h"
 
@@ -10,10 +10,11 @@
 #define COLUMNS 2
 #define PARTS (MT_LINEAR_LANES / 4)
 
-/* Columns that all rows pass before the next ones are read: they stay in L2. */
+/* Columns that are computed for all rows before the next ones are read, so that their weights stay
+ * in L2. */
 #define BLOCK_COLUMNS 64
 
-/* The sum of k elements for n_rows by n_columns, both constants. */
+/* Adds k elements for n_rows by n_columns, both constants. */
 MT_V4_INLINE void tile(const struct mt_linear_f32 *l, size_t m, size_t n, size_t k, size_t n_k,
                        size_t n_rows, size_t n_columns)
 {
@@ -65,7 +66,7 @@ MT_V4_INLINE void tile(const struct mt_linear_f32 *l, size_t m, size_t n, size_t
     }
 }
 
-/* Two columns, or the last one. */
+/* Computes two columns, or the last one. */
 MT_V4_INLINE void tiles_of_rows(const struct mt_linear_f32 *l, size_t n, size_t n_columns, size_t k,
                                 size_t n_k)
 {

@@ -4,7 +4,7 @@
 #ifndef MT_MODEL_KERNELS_V4_NEON_H
 #define MT_MODEL_KERNELS_V4_NEON_H
 
-#if defined(__aarch64__) /* elsewhere the compiler has no such header */
+#if defined(__aarch64__) /* other compilers do not have the header */
 
 #include <arm_neon.h>
 #include <stdbool.h>
@@ -14,8 +14,8 @@
 
 #define MT_V4_INLINE static inline __attribute__((always_inline))
 
-/* The compiler must take the register for changed, or it would remove the loop that measures the
- * peak. */
+/* Makes the compiler assume that the register has changed. Otherwise it would remove the loop that
+ * measures the peak. */
 #define MT_V4_KEEP(v) __asm__ volatile("" : "+w"(v))
 
 typedef float32x4_t mt_v4;
@@ -62,7 +62,8 @@ MT_V4_INLINE mt_v4 mt_v4_fma(mt_v4 a, mt_v4 b, mt_v4 c)
     return vfmaq_f32(c, a, b);
 }
 
-/* a > b ? a : b, and a < b ? a : b: of a NaN, b. The instruction of that name would give the NaN. */
+/* Return a > b ? a : b, and a < b ? a : b, so that a NaN gives b. The instruction of that name
+ * would give the NaN. */
 MT_V4_INLINE mt_v4 mt_v4_max(mt_v4 a, mt_v4 b)
 {
     return vbslq_f32(vcgtq_f32(a, b), a, b);
@@ -78,7 +79,7 @@ MT_V4_INLINE mt_v4 mt_v4_negate(mt_v4 v)
     return vnegq_f32(v);
 }
 
-/* All ones in lanes where that is so. */
+/* Return all ones in lanes for which this is true. */
 MT_V4_INLINE mt_v4 mt_v4_is_at_least(mt_v4 a, mt_v4 b)
 {
     return vreinterpretq_f32_u32(vcgeq_f32(a, b));
@@ -109,7 +110,7 @@ MT_V4_INLINE bool mt_v4_any(mt_v4 mask)
     return vmaxvq_u32(vreinterpretq_u32_f32(mask)) != 0;
 }
 
-/* a0 + a1, a2 + a3, b0 + b1, b2 + b3 */
+/* Returns a0 + a1, a2 + a3, b0 + b1, b2 + b3. */
 MT_V4_INLINE mt_v4 mt_v4_pairs(mt_v4 a, mt_v4 b)
 {
     return vpaddq_f32(a, b);
@@ -120,13 +121,13 @@ MT_V4_INLINE float mt_v4_first(mt_v4 v)
     return vgetq_lane_f32(v, 0);
 }
 
-/* The largest of numbers that are not NaN, in every lane. */
+/* Returns the largest of four numbers that are not NaN, in every lane. */
 MT_V4_INLINE mt_v4 mt_v4_largest(mt_v4 v)
 {
     return vdupq_n_f32(vmaxvq_f32(v));
 }
 
-/* To the nearest integer, of two the even one. */
+/* Rounds to the nearest integer, and to the even one of two. */
 MT_V4_INLINE mt_i4 mt_v4_to_int(mt_v4 v)
 {
     return vcvtnq_s32_f32(v);
@@ -152,25 +153,25 @@ MT_V4_INLINE mt_i4 mt_i4_add(mt_i4 a, mt_i4 b)
     return vaddq_s32(a, b);
 }
 
-/* a - b c */
+/* Returns a - b c. */
 MT_V4_INLINE mt_i4 mt_i4_less_product(mt_i4 a, mt_i4 b, mt_i4 c)
 {
     return vmlsq_s32(a, b, c);
 }
 
-/* 2 to the power of a number from -126 to 127. */
+/* Returns 2 to the power of a number from -126 to 127. */
 MT_V4_INLINE mt_v4 mt_i4_power_of_two(mt_i4 v)
 {
     return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(v, vdupq_n_s32(127)), 23));
 }
 
-/* Eight numbers as bytes: below 0 as 0, above 255 as 255. */
+/* Stores eight numbers as bytes: below 0 as 0, above 255 as 255. */
 MT_V4_INLINE void mt_i4_store_bytes(uint8_t *bytes, mt_i4 low, mt_i4 high)
 {
     vst1_u8(bytes, vqmovun_s16(vcombine_s16(vqmovn_s32(low), vqmovn_s32(high))));
 }
 
-/* Eight binary16 numbers. */
+/* Loads eight binary16 numbers. */
 MT_V4_INLINE void mt_v4_load_f16(const uint16_t *x, mt_v4 *low, mt_v4 *high)
 {
     uint16x8_t halves = vld1q_u16(x);

@@ -1,10 +1,9 @@
 /*
- * v4.h's operations on SSE4.1. There is no fused multiply-add: a product of two floats is exact in a
- * double, and the sum with the third, rounded to a double and then to a float, is wrong only where
- * the first rounding hit the middle between two floats, or the float has fewer bits than others
- * because it is next to zero. Such lanes are rare, are found by their bits, and done one by one.
- *
- * Include only from files compiled for SSE4.1.
+ * v4.h's operations on SSE4.1. There is no fused multiply-add. Instead, a product of two floats is
+ * computed as a double, where it is exact, the third number is added, and the sum is rounded to a
+ * float. This is wrong only if the double was rounded to the middle between two floats, or if the
+ * result is a denormal float, which has fewer bits. Such lanes are rare; they are recognised by
+ * their bits, and computed one by one. Include only from files compiled for SSE4.1.
  */
 #ifndef MT_MODEL_KERNELS_V4_SSE41_H
 #define MT_MODEL_KERNELS_V4_SSE41_H
@@ -18,8 +17,8 @@
 
 #define MT_V4_INLINE static inline __attribute__((always_inline))
 
-/* The compiler must take the register for changed, or it would remove the loop that measures the
- * peak. */
+/* Makes the compiler assume that the register has changed. Otherwise it would remove the loop that
+ * measures the peak. */
 #define MT_V4_KEEP(v) __asm__ volatile("" : "+x"(v))
 
 typedef __m128 mt_v4;
@@ -85,10 +84,10 @@ MT_V4_INLINE mt_v4 mt_v4_fma(mt_v4 a, mt_v4 b, mt_v4 c)
     __m128i ends = _mm_castps_si128(_mm_shuffle_ps(l, h, 0x88)); /* the lower halves of doubles */
     __m128i tops =
         _mm_and_si128(_mm_castps_si128(_mm_shuffle_ps(l, h, 0xDD)), _mm_set1_epi32(0x7FFFFFFF));
-    /* The 29 bits that a float does not have are a one and zeros: the middle. */
+    /* The 29 bits that a float does not have are a one and zeros, which is the middle. */
     __m128i is_middle =
         _mm_cmpeq_epi32(_mm_slli_epi32(ends, 3), _mm_set1_epi32((int32_t)0x80000000u));
-    /* Below 2^-126, and not 0. */
+    /* The magnitude is below 2^-126, and not 0. */
     __m128i is_small = _mm_and_si128(_mm_cmpgt_epi32(_mm_set1_epi32(0x38100000), tops),
                                      _mm_cmpgt_epi32(tops, _mm_setzero_si128()));
     if (__builtin_expect(_mm_movemask_epi8(_mm_or_si128(is_middle, is_small)), 0))
@@ -96,7 +95,7 @@ MT_V4_INLINE mt_v4 mt_v4_fma(mt_v4 a, mt_v4 b, mt_v4 c)
     return _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
 }
 
-/* a > b ? a : b, and a < b ? a : b: of a NaN, b. */
+/* Return a > b ? a : b, and a < b ? a : b, so that a NaN gives b. */
 MT_V4_INLINE mt_v4 mt_v4_max(mt_v4 a, mt_v4 b)
 {
     return _mm_max_ps(a, b);
@@ -112,7 +111,7 @@ MT_V4_INLINE mt_v4 mt_v4_negate(mt_v4 v)
     return _mm_xor_ps(v, _mm_set1_ps(-0.0f));
 }
 
-/* All ones in lanes where that is so. */
+/* Return all ones in lanes for which this is true. */
 MT_V4_INLINE mt_v4 mt_v4_is_at_least(mt_v4 a, mt_v4 b)
 {
     return _mm_cmpge_ps(a, b);
@@ -143,7 +142,7 @@ MT_V4_INLINE bool mt_v4_any(mt_v4 mask)
     return _mm_movemask_ps(mask) != 0;
 }
 
-/* a0 + a1, a2 + a3, b0 + b1, b2 + b3 */
+/* Returns a0 + a1, a2 + a3, b0 + b1, b2 + b3. */
 MT_V4_INLINE mt_v4 mt_v4_pairs(mt_v4 a, mt_v4 b)
 {
     return _mm_hadd_ps(a, b);
@@ -154,14 +153,14 @@ MT_V4_INLINE float mt_v4_first(mt_v4 v)
     return _mm_cvtss_f32(v);
 }
 
-/* The largest of numbers that are not NaN, in every lane. */
+/* Returns the largest of four numbers that are not NaN, in every lane. */
 MT_V4_INLINE mt_v4 mt_v4_largest(mt_v4 v)
 {
     v = _mm_max_ps(v, _mm_shuffle_ps(v, v, 0x4E));
     return _mm_max_ps(v, _mm_shuffle_ps(v, v, 0xB1));
 }
 
-/* To the nearest integer, of two the even one. */
+/* Rounds to the nearest integer, and to the even one of two. */
 MT_V4_INLINE mt_i4 mt_v4_to_int(mt_v4 v)
 {
     return _mm_cvtps_epi32(v);
@@ -187,26 +186,26 @@ MT_V4_INLINE mt_i4 mt_i4_add(mt_i4 a, mt_i4 b)
     return _mm_add_epi32(a, b);
 }
 
-/* a - b c */
+/* Returns a - b c. */
 MT_V4_INLINE mt_i4 mt_i4_less_product(mt_i4 a, mt_i4 b, mt_i4 c)
 {
     return _mm_sub_epi32(a, _mm_mullo_epi32(b, c));
 }
 
-/* 2 to the power of a number from -126 to 127. */
+/* Returns 2 to the power of a number from -126 to 127. */
 MT_V4_INLINE mt_v4 mt_i4_power_of_two(mt_i4 v)
 {
     return _mm_castsi128_ps(_mm_slli_epi32(_mm_add_epi32(v, _mm_set1_epi32(127)), 23));
 }
 
-/* Eight numbers as bytes: below 0 as 0, above 255 as 255. */
+/* Stores eight numbers as bytes: below 0 as 0, above 255 as 255. */
 MT_V4_INLINE void mt_i4_store_bytes(uint8_t *bytes, mt_i4 low, mt_i4 high)
 {
     __m128i words = _mm_packs_epi32(low, high);
     _mm_storel_epi64((void *)bytes, _mm_packus_epi16(words, words));
 }
 
-/* Four binary16 numbers: the exponent is put right by a multiplication, which is exact. */
+/* Widens four binary16 numbers: a multiplication, which is exact, corrects the exponent. */
 MT_V4_INLINE mt_v4 mt_v4_widen(__m128i words)
 {
     __m128i magnitude = _mm_and_si128(words, _mm_set1_epi32(0x7FFF));

@@ -1,6 +1,6 @@
 /*
- * Pieces that the kernels for 256-bit registers share: canonical sums and exp on eight lanes, and
- * tails shorter than a register. Include only from files compiled for AVX2, FMA and F16C.
+ * What the kernels for 256-bit registers share: canonical sums and exp on eight lanes, and tails
+ * shorter than a register. Include only from files compiled for AVX2, FMA and F16C.
  */
 #ifndef MT_MODEL_KERNELS_YMM_H
 #define MT_MODEL_KERNELS_YMM_H
@@ -13,15 +13,15 @@
 
 #define MT_INLINE static inline __attribute__((always_inline))
 
-/* Before a loop over registers, whose count is a constant once its function is inlined: left to
- * itself, gcc unrolls too late to keep them out of memory. */
+/* Placed before a loop over registers, whose count is a constant once its function is inlined.
+ * Without it gcc unrolls too late to keep the registers out of memory. */
 #if defined(__clang__)
 #define MT_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define MT_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* The canonical order: two rounds of horizontal adds, then the halves. */
+/* Returns the sum in canonical order: two rounds of horizontal adds, then the halves. */
 MT_INLINE float mt_ymm_sum(__m256 v)
 {
     v = _mm256_hadd_ps(v, v);
@@ -29,7 +29,7 @@ MT_INLINE float mt_ymm_sum(__m256 v)
     return _mm_cvtss_f32(_mm_add_ss(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1)));
 }
 
-/* The largest of numbers that are not NaN, in every lane. */
+/* Returns the largest of eight numbers that are not NaN, in every lane. */
 MT_INLINE __m256 mt_ymm_max(__m256 v)
 {
     v = _mm256_max_ps(v, _mm256_permute2f128_ps(v, v, 1));
@@ -42,7 +42,7 @@ MT_INLINE float mt_ymm_smallest(__m256 v)
     return -_mm256_cvtss_f32(mt_ymm_max(_mm256_xor_ps(v, _mm256_set1_ps(-0.0f))));
 }
 
-/* Scale and zero of a row of that range; false: all of it becomes zeros. */
+/* Computes scale and zero of a row with that range; false: all of it becomes zeros. */
 MT_INLINE bool mt_quantize_begin(float smallest, float range, bool has_nan, float *scale,
                                  int32_t *zero)
 {
@@ -53,7 +53,7 @@ MT_INLINE bool mt_quantize_begin(float smallest, float range, bool has_nan, floa
     return is_wide;
 }
 
-/* mt_exp on eight numbers. */
+/* Computes mt_exp for eight numbers. */
 MT_INLINE __m256 mt_ymm_exp(__m256 x)
 {
     __m256 is_in_range = _mm256_cmp_ps(x, _mm256_set1_ps(MT_EXP_LOW), _CMP_GE_OQ);
@@ -73,19 +73,19 @@ MT_INLINE __m256 mt_ymm_exp(__m256 x)
     return _mm256_and_ps(_mm256_mul_ps(p, power), is_in_range);
 }
 
-/* All ones in the first n lanes, n at most 8. */
+/* Returns all ones in the first n lanes, n at most 8. */
 MT_INLINE __m256i mt_ymm_mask(size_t n)
 {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-/* The first n numbers, n below 8, zeros behind them. */
+/* Loads the first n numbers, n below 8, followed by zeros. */
 MT_INLINE __m256 mt_ymm_load_tail(const float *x, size_t n)
 {
     return _mm256_maskload_ps(x, mt_ymm_mask(n));
 }
 
-/* In halves, because a masked store costs a dozen cycles on AMD's cores. */
+/* Stores in parts, because a masked store costs a dozen cycles on AMD's cores. */
 MT_INLINE void mt_ymm_store_tail(float *x, __m256 v, size_t n)
 {
     __m128 part = _mm256_castps256_ps128(v);
@@ -103,7 +103,7 @@ MT_INLINE void mt_ymm_store_tail(float *x, __m256 v, size_t n)
         _mm_store_ss(x, part);
 }
 
-/* The first n of four numbers, or all. */
+/* Stores the first n of four numbers, or all of them. */
 MT_INLINE void mt_xmm_store(float *x, __m128 v, size_t n)
 {
     if (n >= 4)
@@ -112,7 +112,7 @@ MT_INLINE void mt_xmm_store(float *x, __m128 v, size_t n)
         mt_ymm_store_tail(x, _mm256_castps128_ps256(v), n);
 }
 
-/* Eight numbers of which only the first n exist, 0 < n <= 8. */
+/* Loads eight numbers of which only the first n exist, 0 < n <= 8; the others are zeros. */
 MT_INLINE __m256 mt_ymm_load(const float *x, size_t n)
 {
     return n >= 8 ? _mm256_loadu_ps(x) : mt_ymm_load_tail(x, n);
@@ -126,13 +126,13 @@ MT_INLINE void mt_ymm_store(float *x, __m256 v, size_t n)
         mt_ymm_store_tail(x, v, n);
 }
 
-/* The GELUs have no vector form: what has none is left to the reference. */
+/* The GELUs have no vector form and are left to the reference. */
 MT_INLINE bool mt_ymm_can_activate(enum mt_activation activation)
 {
     return activation == MT_RELU || activation == MT_SILU;
 }
 
-/* act on eight numbers. */
+/* Activations of eight numbers. */
 MT_INLINE __m256 mt_ymm_relu(__m256 x)
 {
     return _mm256_max_ps(x, _mm256_setzero_ps());

@@ -1,5 +1,5 @@
 /*
- * What attention's kernels share, whatever their registers. Include only from files compiled for
+ * What the attention kernels share for registers of any size. Include only from files compiled for
  * AVX2.
  */
 #ifndef MT_MODEL_KERNELS_YMM_ATTEND_H
@@ -8,13 +8,13 @@
 #include "model/kernels/kernels.h"
 #include "model/kernels/ymm.h"
 
-/* Where position t begins among the elements of keys and of values. */
+/* Returns the index of position t's first element in keys and in values. */
 MT_INLINE size_t mt_attend_at(const struct mt_attend *a, size_t t)
 {
     return t * a->stride + (a->slots ? (size_t)a->slots[t] * a->slot_stride : 0);
 }
 
-/* Fetches a head's values of n_keys positions, which are needed only after all keys. */
+/* Prefetches a head's values of n_keys positions, which are needed only after all keys. */
 MT_INLINE void mt_attend_prefetch(const struct mt_attend *a, size_t head, const size_t *at,
                                   size_t n_keys, bool is_f16)
 {

@@ -10,7 +10,7 @@
 #include "model/kernels/reference.h"
 #include "model/kernels/ymm.h"
 
-/* What is known of the block's columns, in two registers each; zeros beyond the last column. */
+/* Data of the block's columns, in two registers each; zeros beyond the last column. */
 struct mt_ymm_columns {
     __m256 scales[2], bias[2];
     __m256i column_sums[2];
@@ -35,7 +35,7 @@ MT_INLINE struct mt_ymm_columns mt_ymm_columns_of(const struct mt_qgemm *g, size
     return c;
 }
 
-/* What has no vector form is left to mt_ymm_activate_rows. */
+/* Activations without a vector form are left to mt_ymm_activate_rows. */
 MT_INLINE __m256 mt_ymm_activate(const struct mt_qgemm *g, __m256 y)
 {
     if (!g->has_activation || !mt_ymm_can_activate(g->activation))
@@ -43,8 +43,8 @@ MT_INLINE __m256 mt_ymm_activate(const struct mt_qgemm *g, __m256 y)
     return g->activation == MT_RELU ? mt_ymm_relu(y) : mt_ymm_silu(y);
 }
 
-/* Writes columns first, first + 1, ... of row m. The sums were taken over activations that had
- * `offset` subtracted. */
+/* Writes columns first, first + 1, ... of row m. The sums are of activations from which `offset`
+ * was subtracted. */
 MT_INLINE void mt_ymm_write_columns(const struct mt_qgemm *g, const struct mt_ymm_columns *c,
                                     size_t m, size_t first, int32_t offset, __m256i low,
                                     __m256i high)

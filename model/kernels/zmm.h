@@ -7,7 +7,7 @@
 
 #include "model/kernels/ymm.h"
 
-/* The first n of sixteen lanes, or all. */
+/* Returns a mask of the first n of sixteen lanes, or of all. */
 MT_INLINE __mmask16 mt_zmm_first(size_t n)
 {
     return (__mmask16)(n < 16 ? (1U << n) - 1 : 0xFFFF);
@@ -23,7 +23,7 @@ MT_INLINE __m256 mt_zmm_high8(__m512 x)
     return _mm256_castsi256_ps(_mm512_extracti64x4_epi64(_mm512_castps_si512(x), 1));
 }
 
-/* mt_exp on sixteen numbers. */
+/* Computes mt_exp for sixteen numbers. */
 MT_INLINE __m512 mt_zmm_exp(__m512 x)
 {
     __mmask16 is_in_range = _mm512_cmp_ps_mask(x, _mm512_set1_ps(MT_EXP_LOW), _CMP_GE_OQ);

@@ -11,7 +11,7 @@
 struct mt_zmm_columns {
     __m512 scales, bias;
     __m512i column_sums;
-    __mmask16 mask; /* of the columns to write */
+    __mmask16 mask; /* the columns to write */
 };
 
 MT_INLINE struct mt_zmm_columns mt_zmm_columns_of(const struct mt_qgemm *g, size_t first)
@@ -23,7 +23,7 @@ MT_INLINE struct mt_zmm_columns mt_zmm_columns_of(const struct mt_qgemm *g, size
     return c;
 }
 
-/* What has no vector form is left to mt_ymm_activate_rows. */
+/* Activations without a vector form are left to mt_ymm_activate_rows. */
 MT_INLINE __m512 mt_zmm_activate(const struct mt_qgemm *g, __m512 y)
 {
     if (!g->has_activation || !mt_ymm_can_activate(g->activation))

@@ -8,7 +8,7 @@
 #define BLANK "\xE2\x96\x81" /* U+2581 */
 #define BLANK_BYTES 3
 
-/* Skips blanks of a normalised text, in either spelling. */
+/* Skips blanks of a normalised text, in both spellings. */
 static void skip_blanks(const char **bytes, size_t *length)
 {
     while (*length) {
@@ -28,8 +28,8 @@ void mt_aligner_init(struct mt_aligner *aligner, const struct mt_charsmap *map, 
     *aligner = (struct mt_aligner){.map = map, .text = text, .length = length};
 }
 
-/* Moves on to the next unit that becomes more than blanks, unless the current one is not used up.
- * False at the end of the text. */
+/* Moves to the next unit that becomes more than blanks, unless the current one is not finished.
+ * Returns false at the end of the text. */
 static bool find_unit(struct mt_aligner *aligner)
 {
     while (!aligner->rest_length && aligner->next < aligner->length) {
@@ -42,7 +42,7 @@ static bool find_unit(struct mt_aligner *aligner)
     return aligner->rest_length > 0;
 }
 
-/* Takes the bytes that piece and unit have in common from both. False if they differ. */
+/* Removes the bytes that piece and unit have in common from both. Returns false if they differ. */
 static bool match(struct mt_aligner *aligner, const char **bytes, size_t *length)
 {
     size_t n = 0;
@@ -65,7 +65,7 @@ static size_t boundary_before(const struct mt_aligner *aligner, size_t at)
     return at;
 }
 
-/* libsentencepiece's offsets, never before those already given out. */
+/* Takes libsentencepiece's offsets, but never before earlier ones. */
 static void take_offsets(struct mt_aligner *aligner, const struct mt_spm_piece *piece,
                          size_t *begin, size_t *end)
 {
@@ -76,7 +76,7 @@ static void take_offsets(struct mt_aligner *aligner, const struct mt_spm_piece *
     aligner->rest_length = 0;
 }
 
-/* False if the piece's bytes are not those that the text becomes. */
+/* Returns false if the piece's bytes are not those that the charsmap makes of the text. */
 static bool match_piece(struct mt_aligner *aligner, const char *bytes, size_t length, size_t *begin,
                         size_t *end)
 {

@@ -8,7 +8,7 @@
 
 enum { IS_KNOWN = 1, IS_READ = 2 };
 
-/* Two bits for each code point, four code points in a byte. */
+/* Two bits for each code point, so four code points in a byte. */
 struct mt_alphabet {
     _Atomic unsigned char bits[LAST_CODE_POINT / 4 + 1];
 };

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * A unit of the double array. Unit i, reached over a byte, leads on to base(i) = i ^ offset(i):
- * its child over byte c is unit base ^ c, if that one is labelled c; and if a key ends at i, unit
- * base itself holds the key's value.
+ * A unit of the double array. Unit i, reached by a byte, leads to base(i) = i ^ offset(i): its
+ * child for byte c is unit base ^ c, if that one has the label c; and if a key ends at i, unit base
+ * itself has the key's value.
  *
  *   bit  31: this unit is a value        30..10: offset (times 256 if bit 9 is set)
  *   bit   8: a key ends here              7..0: label
@@ -34,7 +34,7 @@ static bool ends_key(uint32_t unit)
     return (unit >> 8) & 1u;
 }
 
-/* --- Validation: visits every unit that can be reached, each once. --- */
+/* --- Validation: visits every reachable unit once. --- */
 
 #define NONE UINT32_MAX
 
@@ -47,7 +47,7 @@ struct check {
     uint32_t *path;        /* the units from the root to the current one */
     uint32_t *resume;      /* by unit on the path: its next child to visit */
     uint8_t *state;        /* by unit: UNSEEN, ON_PATH or DONE */
-    uint8_t *nested; /* by unit: the most keys that end on a way down from it, itself included */
+    uint8_t *nested; /* by unit: most keys that end on a path down from it, including itself */
 };
 
 enum { UNSEEN, ON_PATH, DONE };
@@ -58,8 +58,8 @@ static void check_finish(struct check *check)
     free(check->state);
 }
 
-/* Two blocks: four arrays of uint32_t, two of uint8_t. A unit that is a child says so itself (its
- * label gives its parent's base), so that children are found without trying 256 bytes each. */
+/* Allocates two blocks: four arrays of uint32_t, two of uint8_t. A unit's label gives its parent's
+ * base, so that children are found without trying 256 bytes for each. */
 static enum mt_status check_init(struct check *check)
 {
     size_t n = check->map.n_units;
@@ -97,7 +97,8 @@ static enum mt_status check_value(struct check *check, size_t unit, size_t base)
     return MT_OK;
 }
 
-/* Any byte of a text may be tried as the next label, so all 256 units of base's block are read. */
+/* Any byte of a text may be tried as the next label, so all 256 units of base's block have to
+ * exist. */
 static enum mt_status enter(struct check *check, size_t depth, uint32_t i)
 {
     uint32_t unit = unit_at(check->map.units, i);
@@ -125,7 +126,7 @@ static enum mt_status leave(struct check *check, size_t depth)
     return MT_OK;
 }
 
-/* The result of child counts for the unit above it on the path. */
+/* Adds the result of child to the unit above it on the path. */
 static void count_nested(struct check *check, uint32_t parent, uint32_t child)
 {
     bool is_key = ends_key(unit_at(check->map.units, parent)) && parent != check->path[0];
@@ -134,8 +135,8 @@ static void count_nested(struct check *check, uint32_t parent, uint32_t child)
         check->nested[parent] = sum;
 }
 
-/* Depth-first from the root. Units are shared (the array holds a graph), so each is visited once;
- * one that is met again while still on the path closes a circle, which no writer makes. */
+/* Visits depth-first from the root. Units are shared (the array is a graph), so each is visited
+ * once; one that is met again while it is on the path closes a cycle, which is refused. */
 static enum mt_status check_units(struct check *check)
 {
     enum mt_status status = enter(check, 0, 0);

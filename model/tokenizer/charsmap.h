@@ -1,6 +1,6 @@
 /*
- * Charsmap: the table of a SentencePiece file that says how text is normalised: which characters
- * become which others (NFKC and more) before it is cut into pieces.
+ * Charsmap: the table of a SentencePiece file for normalising text, which tells what characters are
+ * replaced by (NFKC and more) before the text is cut into pieces.
  *
  * Format (precompiled_charsmap of normalizer_spec; sentencepiece's normalizer.cc and darts-clone):
  *
@@ -8,7 +8,7 @@
  *
  * all little-endian. A replacement is NUL-terminated UTF-8; the value of a key in the trie is the
  * offset of its replacement. libsentencepiece walks the trie and copies replacements without
- * looking at any limit, so a file is refused here first unless every walk stays inside.
+ * checking any limit, so a file is first refused here unless every walk stays inside.
  */
 #ifndef MT_MODEL_TOKENIZER_CHARSMAP_H
 #define MT_MODEL_TOKENIZER_CHARSMAP_H
@@ -22,7 +22,7 @@
 #define MT_CHARSMAP_MAX_REPLACEMENT_BYTES 256
 #define MT_CHARSMAP_MAX_NESTED_KEYS 32
 
-/* A view of a table; {0} is the identity. Immutable. */
+/* A table that points into a file; {0} is the identity. Immutable. */
 struct mt_charsmap {
     const unsigned char *units;
     size_t n_units;
@@ -30,19 +30,19 @@ struct mt_charsmap {
     size_t replacement_bytes;
 };
 
-/* Validates bytes[0, length) and makes *out a view of them. length 0 is the identity. MT_FORMAT
- * with where ("source.spm: normalizer_spec") and the offset. */
+/* Validates bytes[0, length), which *out then points into. length 0 is the identity. MT_FORMAT with
+ * where ("source.spm: normalizer_spec") and the offset. */
 MT_MUST_CHECK enum mt_status mt_charsmap_init(struct mt_charsmap *out, const char *bytes,
                                               size_t length, const char *where,
                                               struct mt_error *err);
 
-/* Copies what the map views into the arena and makes it a view of that. */
+/* Copies the bytes that the map points into to the arena, so that it no longer needs the file. */
 MT_MUST_CHECK enum mt_status mt_charsmap_keep(struct mt_charsmap *map, struct mt_arena *arena,
                                               struct mt_error *err);
 
-/* One step of the normaliser: the characters at the start of text[0, length), which must be
- * well-formed UTF-8 and not empty, that are replaced together. Returns how many bytes they take
- * (at least 1); *out and *out_length are what they become, borrowed from the map or from text. */
+/* Does one step of the normaliser: finds the characters at the start of text[0, length), which must
+ * be well-formed UTF-8 and not empty, that are replaced together. Returns their length in bytes (at
+ * least 1); *out and *out_length get the replacement, borrowed from the map or from text. */
 size_t mt_charsmap_next(const struct mt_charsmap *map, const char *text, size_t length,
                         const char **out, size_t *out_length);
 

@@ -32,7 +32,8 @@ void mt_rewrite_finish(struct mt_rewrite *rewrite)
     *rewrite = (struct mt_rewrite){0};
 }
 
-/* Bytes of the original text from *i on that are now before `until` get `shift` subtracted. */
+/* Subtracts `shift` from the positions of the original text's bytes from *i on that are now before
+ * `until`. */
 static void shift_until(struct mt_rewrite *rewrite, size_t *i, size_t until, size_t shift)
 {
     for (; *i <= rewrite->original_length && rewrite->moved[*i] < until; ++*i)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Protocol buffers' wire format: a message is a row of (number, wire type, value). --- */
+/* --- Protocol buffers' wire format: a message is a sequence of (number, wire type, value). --- */
 
 enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 
@@ -25,7 +25,7 @@ struct field {
     uint64_t value;    /* of a varint or a fixed one */
     const char *bytes; /* of WIRE_BYTES */
     size_t length;
-    size_t at; /* where in the enclosing message it begins */
+    size_t at; /* position in the enclosing message */
 };
 
 static enum mt_status fail_at(const struct message *message, size_t at, const char *problem)
@@ -75,7 +75,7 @@ static enum mt_status read_bytes(struct message *message, struct field *field)
     return MT_OK;
 }
 
-/* The next field; the caller has looked that there is one. */
+/* Reads the next field; the caller has checked that there is one. */
 static enum mt_status next_field(struct message *message, struct field *field)
 {
     *field = (struct field){.at = message->at};
@@ -101,7 +101,8 @@ static enum mt_status next_field(struct message *message, struct field *field)
     }
 }
 
-/* Protobuf skips a known field of the wrong wire type; nobody writes one. */
+/* Protobuf would skip a known field of the wrong wire type, but no program writes one, so it is
+ * refused. */
 static enum mt_status expect_wire(const struct message *message, const struct field *field,
                                   enum wire wire, const char *name)
 {
@@ -127,7 +128,7 @@ struct check {
     struct mt_error *err;
     struct user_defined *user_defined;
     size_t n_user_defined, capacity;
-    bool seen[6]; /* by field number: a message that may occur once has occurred */
+    bool seen[6]; /* by field number: whether a message that may occur once has occurred */
 };
 
 static struct message enter(const struct check *check, const struct field *field)
@@ -233,7 +234,7 @@ static enum mt_status check_trainer(struct check *check, const struct field *fie
         if (inner.number == 3) {
             check->info.model_type = inner.value;
             status = expect_wire(&message, &inner, WIRE_VARINT, "model_type");
-        } else if (inner.number == 44) { /* what decoding writes for <unk> */
+        } else if (inner.number == 44) { /* the text that decoding writes for <unk> */
             status = expect_wire(&message, &inner, WIRE_BYTES, "unk_surface");
             if (!status)
                 status = check_string(check, &inner, "unk_surface");
@@ -285,8 +286,8 @@ static enum mt_status check_self_test(const struct check *check, const struct fi
                    check->what, field->length, MT_SPM_MAX_SELF_TEST_BYTES);
 }
 
-/* A message that occurs twice is merged by protobuf; no writer does it, and what is merged was not
- * checked as a whole. */
+/* A message that occurs twice is refused, because protobuf would merge both, and the merged message
+ * would not have been checked. No program writes that. */
 static enum mt_status check_field(struct check *check, const struct message *message,
                                   const struct field *field)
 {
@@ -326,7 +327,7 @@ static bool is_prefix(const struct user_defined *prefix, const struct user_defin
 }
 
 /* In sorted order the prefixes of a piece come before it, and those that are also prefixes of one
- * another form a stack. */
+ * another are a stack. */
 static enum mt_status check_nested_user_defined(const struct check *check)
 {
     const struct user_defined *open[MT_SPM_MAX_NESTED_USER_DEFINED];
@@ -366,7 +367,7 @@ enum mt_status mt_spm_check(const char *bytes, size_t length, const char *what,
         status = mt_fail(err, MT_FORMAT, "%s: no pieces in %zu bytes", what, length);
     if (!status)
         status = check_nested_user_defined(&check);
-    /* Without this libsentencepiece takes a file that was cut short. */
+    /* Without this libsentencepiece would accept a truncated file. */
     if (!status && !check.seen[3])
         status = mt_fail(err, MT_FORMAT, "%s: no normalizer_spec behind %zu pieces: cut short?",
                          what, check.info.n_pieces);
@@ -376,7 +377,7 @@ enum mt_status mt_spm_check(const char *bytes, size_t length, const char *what,
     return status;
 }
 
-/* The last of a field's occurrences counts. */
+/* If the field occurs several times, then the last one counts. */
 static enum mt_status find_piece(struct message *piece, struct field *found)
 {
     enum mt_status status = MT_OK;

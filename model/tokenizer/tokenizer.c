@@ -19,14 +19,14 @@
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 
 /* One of the two languages. The target's spm and vocab may be the source's; own_spm and own_vocab
- * are what this side closes. */
+ * are those that this side has to close. */
 struct side {
     const struct mt_spm *spm;
     const struct mt_vocab *vocab;
     struct mt_charsmap charsmap;
     int32_t eos, unk, pad;
-    int32_t first;     /* what each text of this side begins with, or MT_NO_TOKEN */
-    int32_t *specials; /* further ones, rising */
+    int32_t first;     /* the first token of each text of this side, or MT_NO_TOKEN */
+    int32_t *specials; /* further special tokens, ascending */
     size_t n_specials;
     bool is_source;
     struct mt_spm *own_spm;
@@ -43,14 +43,14 @@ struct mt_tokenizer {
 
 /* --- Opening --- */
 
-/* libsentencepiece takes some 23 ms to build its tries for 32,000 pieces: two threads, one for the
- * source's, one for all the rest, each with its own error. */
+/* libsentencepiece takes about 23 ms to build its tries for 32,000 pieces, so there are two
+ * threads: one for the source's, one for everything else. Each has its own error. */
 enum task { OPEN_SOURCE_SPM, OPEN_OTHERS, N_TASKS };
 
 struct opening {
     struct mt_tokenizer *t;
     const struct mt_tokenizer_files *files;
-    bool one_spm; /* both files are the same: one processor serves both sides */
+    bool one_spm; /* both files are equal, so that one processor serves both sides */
     enum mt_status status[N_TASKS];
     struct mt_error err[N_TASKS];
 };
@@ -72,7 +72,7 @@ static enum mt_status open_spm(struct side *side, const struct mt_tokenizer_file
     return MT_OK;
 }
 
-/* The id of a token that the tokenizer cannot do without. */
+/* Finds the id of a required token. */
 static enum mt_status need_token(const struct side *side, const char *token, const char *path,
                                  int32_t *out, struct mt_error *err)
 {
@@ -137,7 +137,7 @@ static void run_tasks(void *context, size_t member, size_t n_members)
     }
 }
 
-/* Thread-safety: the tasks touch different members of the tokenizer; the arena is left alone. */
+/* Thread-safety: the tasks use different members of the tokenizer, and none uses the arena. */
 static enum mt_status open_together(struct opening *o, struct mt_error *err)
 {
     struct mt_team *team;
@@ -157,7 +157,7 @@ static enum mt_status open_together(struct opening *o, struct mt_error *err)
     return MT_OK;
 }
 
-/* The charsmaps are views of files that are the caller's. */
+/* The charsmaps point into files of the caller, so they are copied. */
 static enum mt_status keep_charsmaps(struct opening *o, struct mt_error *err)
 {
     struct mt_tokenizer *t = o->t;
@@ -175,7 +175,7 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The languages' tokens must be there; the further special ones may be. */
+/* The languages' tokens must exist; the further special ones need not. */
 static enum mt_status find_specials(struct mt_tokenizer *t, struct side *side, const char *path,
                                     struct mt_error *err)
 {
@@ -269,8 +269,8 @@ void mt_tokenizer_close(struct mt_tokenizer *t)
 
 /* --- Text to tokens --- */
 
-/* Tokens while their number is not known yet. Their pieces lie in a buffer that still moves, so
- * that a draft has its piece's offset there. */
+/* Tokens while their number is unknown. Their pieces are in a buffer that may still move, so a
+ * draft has the offset of its piece. */
 struct draft {
     struct mt_token token;
     size_t piece;
@@ -278,12 +278,12 @@ struct draft {
 
 struct builder {
     const struct side *side;
-    const struct mt_direction *direction; /* of a source of a model of many languages; or NULL */
+    const struct mt_direction *direction; /* for a source of a model of many languages; or NULL */
     unsigned flags;
     struct draft *drafts;
     size_t n, capacity;
     struct mt_text pieces;
-    size_t segment; /* where the text that is being cut begins in the whole */
+    size_t segment; /* position of the current part in the whole text */
     struct mt_aligner aligner;
     struct mt_error *err;
 };
@@ -319,8 +319,8 @@ static bool is_special(const struct side *side, int32_t id)
             bsearch(&id, side->specials, side->n_specials, sizeof id, compare_ids));
 }
 
-/* A run of characters that the .spm does not know is one piece, and may spell a special token. Only
- * the reference takes it for one. */
+/* A run of characters that the .spm does not know is one piece, and may spell a special token. It
+ * is treated as one only with the reference's behaviour. */
 static enum mt_status add_piece(void *context, const struct mt_spm_piece *piece)
 {
     struct builder *builder = context;
@@ -337,7 +337,8 @@ static enum mt_status add_piece(void *context, const struct mt_spm_piece *piece)
     return add_token(builder, &token, piece->bytes, piece->length);
 }
 
-/* Length of the language code that the text begins with: ">>", anything, the first "<<"; or 0. */
+/* Returns the length of the language code at the text's beginning: ">>", anything, the first "<<";
+ * or 0. */
 static size_t language_code_length(const char *text, size_t length)
 {
     if (length < 4 || memcmp(text, ">>", 2))
@@ -374,8 +375,8 @@ struct literal {
     size_t at, length;
 };
 
-/* The first literal of a special token in text[at, length); one of length 0 at the end if there is
- * none. */
+/* Finds the first literal of a special token in text[at, length); if there is none, the result is
+ * at the end, with length 0. */
 static struct literal find_literal(const struct mt_tokenizer *t, const struct side *side,
                                    const char *text, size_t at, size_t length)
 {
@@ -401,7 +402,7 @@ static enum mt_status add_literal(struct builder *builder, const struct literal 
     return add_token(builder, &token, literal->text, literal->length);
 }
 
-/* A token that stands for no part of the text. */
+/* Adds a token that stands for no part of the text. */
 static enum mt_status add_bare(struct builder *builder, int32_t id, const char *piece, size_t at)
 {
     const struct mt_token token = {.id = id, .special = true, .begin = at, .end = at};
@@ -444,7 +445,7 @@ static enum mt_status add_text(struct builder *builder, const struct mt_tokenize
     return status ? status : mt_text_check(&builder->pieces, "pieces", builder->err);
 }
 
-/* Counts code points along with a byte offset that never goes back. */
+/* Counts code points up to a byte offset that never decreases. */
 struct counter {
     const char *text;
     size_t bytes, chars;
@@ -528,7 +529,7 @@ void mt_token_list_finish(struct mt_token_list *list)
 
 /* --- Ids to text --- */
 
-/* The pieces that become text, and which id each comes from. */
+/* The pieces that become text, and the id of each. */
 struct kept {
     const char **pieces;
     size_t *from;
@@ -564,7 +565,7 @@ static enum mt_status keep_pieces(const struct side *side, const int32_t *ids, s
     return MT_OK;
 }
 
-/* A piece's own part of the text, without the blank that it may begin with. */
+/* Returns a piece's part of the text without a blank at its beginning. */
 static struct mt_span trimmed(struct mt_span span, const char *text)
 {
     while (span.begin < span.end && text[span.begin] == ' ')
@@ -574,7 +575,7 @@ static struct mt_span trimmed(struct mt_span span, const char *text)
     return span;
 }
 
-/* Dropped ids get an empty span where the text went on. */
+/* Dropped ids get an empty span where the text continues. */
 static void write_spans(const struct kept *kept, const struct mt_rewrite *rewrite, size_t n,
                         struct mt_span *spans)
 {
@@ -622,8 +623,8 @@ done:
     return status;
 }
 
-/* With the blanks before it: what clean-up joins begins with blanks, and no rule has one inside that
- * is not its last character. */
+/* Drops it together with the blanks before it: everything that clean-up joins begins with blanks,
+ * and no rule has a blank in the middle. */
 static void drop_last_word(struct mt_text *text, size_t start)
 {
     while (text->length > start && text->bytes[text->length - 1] != ' ')
@@ -718,7 +719,7 @@ int32_t mt_tokenizer_first_target(const struct mt_tokenizer *t,
                                                                     : direction->target;
 }
 
-/* Whether each piece of one character is in the vocabulary. */
+/* Checks whether each piece of one character is in the vocabulary. */
 struct spelling {
     const struct side *side;
     bool is_read;
@@ -745,7 +746,7 @@ bool mt_tokenizer_reads(const struct mt_tokenizer *t, uint32_t code_point)
     struct spelling spelling = {.side = &t->source, .is_read = true};
     size_t n = mt_utf8_encode(code_point, bytes);
     if (mt_spm_encode(t->source.spm, bytes, n, look_at_piece, &spelling, &err))
-        return true; /* no memory: what comes next will say so */
+        return true; /* memory is missing, which the next step will report */
     mt_alphabet_learn(t->alphabet, code_point, spelling.is_read);
     return spelling.is_read;
 }

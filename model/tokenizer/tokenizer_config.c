@@ -115,7 +115,7 @@ static enum mt_status read_specials(const cJSON *root, struct mt_arena *arena,
     return status;
 }
 
-/* Our keys, for other families. */
+/* Reads our own members, for other families. */
 static enum mt_status read_own_keys(const cJSON *root, struct mt_arena *arena,
                                     struct mt_tokenizer_config *config, struct mt_error *err)
 {

@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A real file needs some 20; one that is made to collide must not cost n squared. */
+/* Most steps of a search. A real file needs about 20, and a file that is made to collide must not
+ * cost n squared. */
 #define MAX_PROBES 500
 
 /*
- * Pieces lie in `bytes`, NUL-terminated, in the order of the file; an entry says where. by_id finds
- * the entry of an id, slots (open addressing, a power of two, at most half full) that of a piece.
- * Both hold entry number + 1, and 0 for none.
+ * Pieces are in `bytes`, NUL-terminated, in the order of the file; an entry has the position. by_id
+ * finds the entry of an id, slots (open addressing, a power of two, at most half full) that of a
+ * piece. Both contain entry number + 1, and 0 for none.
  */
 struct entry {
     uint32_t offset;
@@ -45,14 +46,14 @@ void mt_vocab_close(struct mt_vocab *vocab)
     free(vocab);
 }
 
-/* The first slot to look for a piece in. */
+/* Returns the slot where the search for a piece begins. */
 static size_t home_slot(const struct mt_vocab *vocab, const char *piece, size_t length)
 {
     uint64_t hash = mt_hash(MT_HASH_BEGIN, piece, length);
     return (size_t)(hash ^ hash >> 32) & (vocab->n_slots - 1);
 }
 
-/* The slot that holds the piece, or the empty one where it belongs. */
+/* Returns the slot of the piece, or the empty one where it belongs. */
 static size_t find_slot(const struct mt_vocab *vocab, const char *piece, size_t length)
 {
     size_t mask = vocab->n_slots - 1;
@@ -66,7 +67,7 @@ static size_t find_slot(const struct mt_vocab *vocab, const char *piece, size_t 
 }
 
 /* Appends the piece to vocab->bytes, which has room for it: unescaped it is never longer than in
- * the file, and its NUL takes the place of a quote. */
+ * the file, and its NUL replaces a quotation mark. */
 static enum mt_status read_piece(struct mt_json_reader *reader, struct mt_vocab *vocab,
                                  struct entry *entry, const char *what, struct mt_error *err)
 {
@@ -139,7 +140,8 @@ static enum mt_status index_entries(struct mt_vocab *vocab, const char *what, st
     for (size_t i = 0; i < vocab->n_entries; i++) {
         const struct entry *entry = &vocab->entries[i];
         const char *piece = vocab->bytes + entry->offset;
-        size_t slot = find_slot(vocab, piece, entry->length); /* empty: keys are unique */
+        /* it is empty, because keys are unique */
+        size_t slot = find_slot(vocab, piece, entry->length);
         const char *other = mt_vocab_piece(vocab, entry->id);
         if (other)
             return mt_fail(err, MT_FORMAT, "%s: \"%s\" and \"%s\" both have id %d", what, other,
