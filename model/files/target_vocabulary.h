@@ -3,8 +3,8 @@
  * weights. A model of many languages has pieces for all of them, and each language needs only a
  * part, so the output layer computes only that part (candidates.h).
  *
- *   attentiond.target-vocabulary.fr.txt   of one target, by the model's own code, of a model of many
- *                                         languages (tokenizer.h)
+ *   attentiond.target-vocabulary.fr.txt   of one target, by the model's own code, of a model of
+ *                                         many languages (tokenizer.h)
  *   attentiond.target-vocabulary.txt      of every target, of another model
  *
  * The first line is "attentiond target vocabulary 1: N", where N is the size of the target's

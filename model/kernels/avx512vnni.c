@@ -1,8 +1,8 @@
 /*
  * AVX512-VNNI: vpdpbusd multiplies four unsigned by four signed bytes and adds them to an int32,
  * without saturation: one instruction for 16 columns and 4 k. Attention has a file of its own.
- * Most other kernels are those for AVX2, whose registers are the eight canonical lanes: LayerNorm and
- * the search for the best logits were no faster on registers of twice the size.
+ * Most other kernels are those for AVX2, whose registers are the eight canonical lanes: LayerNorm
+ * and the search for the best logits were no faster on registers of twice the size.
  */
 #include "model/kernels/avx512vnni.h"
 
