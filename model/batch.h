@@ -77,9 +77,9 @@ void mt_batch_cancel(struct mt_batch *batch, struct mt_sentence *sentence);
 size_t mt_batch_n_sentences(const struct mt_batch *batch);
 size_t mt_batch_n_rows(const struct mt_batch *batch);
 
-/* If there are at least so many rows for each thread, then threads with batches of their own are
- * about as fast as a team that shares one batch. The number depends only on the model's shape, and
- * is at least 1 (mt_cut_rows_apart). */
+/* Returns the number of rows for each thread from which on threads with batches of their own are
+ * about as fast as a team that shares one batch. It depends only on the model's shape, and is at
+ * least 1 (mt_cut_rows_apart). */
 size_t mt_batch_rows_apart(const struct mt_batch *batch);
 
 /* Counted since creation. */

@@ -69,7 +69,7 @@ static enum mt_status begin_marks(const struct mt_model *model, struct marks *ou
     return out->is_candidate ? MT_OK : mt_fail_memory(err, out->n_vocab, "candidates");
 }
 
-/* Makes the candidates of the marks, and frees these. */
+/* Makes the list of candidates from the marks, and frees the marks. */
 static enum mt_status take_marked(struct marks *marks, struct mt_arena *arena,
                                   struct mt_candidates *out, struct mt_error *err)
 {

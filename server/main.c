@@ -107,8 +107,8 @@ static void hold_standard_descriptors(void)
         close(fd);
 }
 
-/* In the place of a language that it does not know, ICU takes that of the process: translations
- * would depend on LANG. */
+/* Sets ICU's default language, which it uses for every language that it does not know. By default
+ * it is the process's, so that translations would depend on LANG. */
 static void forget_locale(void)
 {
     UErrorCode code = U_ZERO_ERROR;

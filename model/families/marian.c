@@ -12,8 +12,8 @@
 
 #define EOS "</s>"
 #define UNK "<unk>"
-/* Marian's own vocabularies do not have it. A vocabulary with it came from Hugging Face, where it
- * is never generated. */
+/* The padding token, which Marian's own vocabularies do not have. A vocabulary with it was
+ * converted by Hugging Face's programs, and the token is never generated. */
 #define PAD "<pad>"
 
 /* Marian's defaults (src/common/config_parser.cpp). */

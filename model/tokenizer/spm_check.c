@@ -326,8 +326,8 @@ static bool is_prefix(const struct user_defined *prefix, const struct user_defin
     return prefix->length <= of->length && memcmp(prefix->bytes, of->bytes, prefix->length) == 0;
 }
 
-/* In sorted order the prefixes of a piece come before it, and those that are also prefixes of one
- * another are a stack. */
+/* Checks how many user-defined pieces are prefixes of one another. In sorted order the prefixes of
+ * a piece come before it, so a stack holds those of the current one. */
 static enum mt_status check_nested_user_defined(const struct check *check)
 {
     const struct user_defined *open[MT_SPM_MAX_NESTED_USER_DEFINED];

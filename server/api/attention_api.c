@@ -234,7 +234,7 @@ static enum mt_status read_options(struct state *state, const struct mt_request 
     decoding->n_forced_target = state->target.n;
     decoding->target_prefix = state->prefix.ids;
     decoding->n_target_prefix = state->prefix.n;
-    if (state->prefix.n) /* it is the beginning of a single sentence */
+    if (state->prefix.n) /* a prefix begins a single sentence, so the text is not split */
         state->options.split = MT_SPLIT_OFF;
     return MT_OK;
 }

@@ -29,8 +29,8 @@ struct question {
     char id[MT_MEMORY_ID_BYTES];
     char owner[MT_KEY_OWNER_BYTES];
     struct mt_fields fields;
-    bool has_file; /* the request has a file, whose units were stored except for so many */
-    size_t n_left;
+    bool has_file;
+    size_t n_left; /* units of the request's file that could not be stored */
 };
 
 /* ---- writing memories ---- */
@@ -40,7 +40,7 @@ struct answer {
     struct mt_json_writer writer;
     size_t begin, end;             /* range of the page among all memories */
     size_t n;                      /* memories whose rows have come */
-    char last[MT_MEMORY_ID_BYTES]; /* id of the last one of these */
+    char last[MT_MEMORY_ID_BYTES]; /* id of the last memory whose rows have come */
     bool is_open;                  /* the array of its languages has not been ended */
     size_t n_units;
     int64_t created_ms;

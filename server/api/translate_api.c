@@ -372,8 +372,8 @@ static enum mt_status add_sentences(struct mt_request *request,
     return status;
 }
 
-/* Whether a memory is used for the text. It holds translations of the whole way, and no data of a
- * model, such as scores. */
+/* Whether translation memories are searched for the text. They hold translations from the first
+ * language to the last, and no data of a model, such as scores. */
 static bool has_memory(const struct mt_translate_state *state, const struct mt_translate_text *text)
 {
     return text->pair.route.n == 1 && !state->params.fields.alignment &&

@@ -22,7 +22,7 @@
 #define MAX_ROWS 128
 #define MAX_LENGTH 256
 
-/* For each number of rows, at least so many rounds are run, and for at least this time. */
+/* Fewest rounds, and least time, for each number of rows. */
 #define MIN_ROUNDS 3
 #define RUN_SECONDS 0.5
 

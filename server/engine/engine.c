@@ -25,8 +25,8 @@
 #define DEFAULT_MAX_QUEUED_SENTENCES 4096
 #define DEFAULT_IDLE_MS 1000
 
-/* The recent numbers of a lane's rows and sentences are forgotten in about so many steps, and at
- * once when it has had none for this long. */
+/* Number of steps over which a lane's recent rows and sentences are averaged. They are reset once
+ * the lane has had none for RECENT_NS. */
 #define RECENT_STEPS 64.0
 #define RECENT_NS (5 * INT64_C(1000000))
 

@@ -83,8 +83,9 @@ struct mt_job {
     uint64_t client;                /* the queue is fair to clients; 0: a client of its own */
     /* most of this client that may wait, with this job; 0: any number */
     size_t max_client_sentences;
-    /* Not 0: the job is a further one of a request of which the engine has accepted a job before.
-     * It may have up to so many sentences although the client already has its share waiting. */
+    /* If this is not 0, the job belongs to a request of which the engine has accepted another job
+     * before. It may have this many sentences even if the client already has its share of the
+     * queue. */
     size_t n_follow_up;
     int64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none. Expired jobs end with MT_TIMEOUT */
 

@@ -155,8 +155,7 @@ bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t
  * held. */
 size_t mt_engine_load_of(const struct mt_lane *lane, double n_rows, double n_sentences);
 
-/* Counts sentences with so many rows that come to the lane, or leave it. Called with the mutex
- * held. */
+/* Count sentences with n_rows rows that enter the lane, or leave it. Called with the mutex held. */
 void mt_engine_count_in(struct mt_lane *lane, size_t n_rows, size_t n_sentences);
 void mt_engine_count_out(struct mt_lane *lane, size_t n_rows, size_t n_sentences);
 
@@ -175,7 +174,7 @@ void mt_engine_wake_takers(struct mt_engine *engine);
 /* Has one worker look for jobs that have ended or have to end. Called with the mutex held. */
 void mt_engine_wake_one(struct mt_engine *engine);
 
-/* One in so many rows of a batch is reserved for short jobs. */
+/* One row of a batch in this many is reserved for short jobs. */
 #define MT_KEPT_FOR_BRIEF 8
 
 /* Moves a place from the list that it is in to the end of another; NULL: to none. Called with the

@@ -167,7 +167,8 @@ static void drop_cancelled(struct mt_engine_worker *worker, struct mt_engine_pla
     }
 }
 
-/* A place without slots does not keep its lane alive, so it must not be stepped again. */
+/* Moves the places that have no sentences any more to the list of warm ones. They do not keep their
+ * lanes alive, so they must not be stepped again. */
 static void leave_idle_places(struct mt_engine_worker *worker, int64_t now)
 {
     for (struct mt_engine_place *place = worker->busy.first, *next; place; place = next) {
@@ -352,8 +353,8 @@ static void detect_stall(struct mt_engine_worker *worker, int64_t step_ns, int64
  * steps for all take, where such a step takes no more than a third of the time.
  */
 #define MIN_SHORT_GAIN 3
-/* After so many steps for short jobs alone it is known how long they take. Where that is too long,
- * they are tried again after so many steps for all. */
+/* Number of steps only for short jobs after which their duration is known. If they take too long,
+ * they are tried again after SHORT_RETRY_STEPS steps for all jobs. */
 #define SHORT_TRIES 3
 #define SHORT_RETRY_STEPS 32
 

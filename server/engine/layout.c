@@ -15,16 +15,16 @@
 /* The largest gain that a trial counts for, so that a trial held up by the host does not outweigh
  * the others. */
 #define MAX_GAIN 0.7
-/* A result is the mean of about so many trials. */
+/* Number of trials over which a result is averaged. */
 #define REMEMBERED 8
 /* The pause until the next trial, as a multiple of the time that the last one took: at first, and
  * at most. */
 #define FIRST_PAUSE 2
 #define LAST_PAUSE 64
-/* Sizes at least this far above the presumed border are probably faster apart, and more probably
- * the farther they are, up to so many sizes more. Each of these doubles the pause and delays the
- * first trial, because with many rows of a large model a trial takes seconds. Below the border
- * trials are short. */
+/* Sizes at least this far above the presumed border are probably faster apart; the probability
+ * grows with the distance, up to MAX_CONFIDENCE further sizes. Each of these doubles the pause and
+ * delays the first trial, because with many rows of a large model a trial takes seconds. Below the
+ * border trials are short. */
 #define NEAR_SIZES 3
 #define MAX_CONFIDENCE 3
 /* After this many trials a gain of at least this much makes further trials rare; and a greater gain

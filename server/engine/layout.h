@@ -41,7 +41,7 @@ struct mt_layout_window {
     enum mt_layout_way way;
     size_t size;
     bool is_open, is_settled;
-    uint64_t settled_at; /* it is settled when n_sentences is so high */
+    uint64_t settled_at; /* it is settled once n_sentences has this value */
     struct mt_layout_work begin;
 };
 
@@ -62,12 +62,12 @@ struct mt_layout {
     struct mt_layout_result results[MT_LAYOUT_SIZES];
 };
 
-/* n_apart >= n_together >= 1; where they are equal there is no choice. n_rows: from so many rows in
- * all on apart is presumed to be faster. */
+/* n_apart >= n_together >= 1; if they are equal, there is no choice. n_rows: the total number of
+ * rows from which on apart is assumed to be faster. */
 void mt_layout_init(struct mt_layout *layout, size_t n_together, size_t n_apart, size_t n_rows);
 
-/* Returns from how many rows in all on, 2 or more, apart is faster, as far as is known. Where it
- * never is, this is more than an engine has. */
+/* Returns the total number of rows, at least 2, from which on apart is faster, as far as is known.
+ * If it never is, the number is larger than any engine has. */
 size_t mt_layout_rows(const struct mt_layout *layout);
 
 /* To be called after each step. n_rows: the lane's recent rows, including those that wait.

@@ -82,9 +82,10 @@ bool mt_queue_is_full(const struct mt_queue *queue);
 MT_MUST_CHECK enum mt_status mt_queue_put(struct mt_queue *queue, struct mt_queue_lane *lane,
                                           struct mt_job *job, struct mt_error *err);
 
-/* Returns the next sentence of this lane and its job, or NULL; always the same until one is taken
- * or the lane changes. is_short: only of short jobs, which have at most so many source tokens
- * altogether, some sentences; this takes time proportional to the lane's clients. */
+/* Returns the next sentence of this lane and its job, or NULL; always the same one until one is
+ * taken or the lane changes. is_short: only sentences of short jobs, whose sentences together have
+ * at most MT_QUEUE_SHORT_TOKENS source tokens; this takes time in proportion to the lane's
+ * clients. */
 #define MT_QUEUE_SHORT_TOKENS 64
 struct mt_sentence *mt_queue_peek(const struct mt_queue_lane *lane, bool is_short,
                                   struct mt_job **out_job);

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The table has one place per so many bytes of the cache, since a sentence takes at least as
- * many. */
+/* Bytes of the cache for each place in the table, because a sentence takes at least this many. */
 #define BYTES_A_PLACE 512
 
 /* The overhead of an allocation. */

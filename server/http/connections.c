@@ -111,7 +111,7 @@ static void count_in(struct mt_connections *connections, struct mt_connection *c
     ++*count_by_hash(connections, mt_address_client(&connection->address));
 }
 
-/* The connection no longer counts as one that stays. */
+/* Stops counting the connection as one that is open. */
 static void count_out(struct mt_connections *connections, struct mt_connection *connection)
 {
     if (connection->is_counted)

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Longest request target, and all names and values of a request's headers together. */
+/* Most bytes of a request target, and of all header names and values together. */
 #define MT_MAX_TARGET_BYTES (16 * 1024)
 #define MT_MAX_HEADER_BYTES (16 * 1024)
 #define MT_MAX_HEADERS 100

@@ -85,7 +85,7 @@ const struct cJSON *mt_params_next(const struct cJSON *value);
  */
 MT_MUST_CHECK enum mt_status mt_params_string(const struct mt_params *params, const char *name,
                                               const char **out, bool *found, struct mt_error *err);
-/* As text: "true", "false", "1", "0". */
+/* In the textual encodings "true", "false", "1" and "0" are allowed. */
 MT_MUST_CHECK enum mt_status mt_params_bool(const struct mt_params *params, const char *name,
                                             bool *out, bool *found, struct mt_error *err);
 MT_MUST_CHECK enum mt_status mt_params_integer(const struct mt_params *params, const char *name,

@@ -139,8 +139,8 @@ static bool is_served_by(const struct mt_language_graph *graph, size_t asked,
     return false;
 }
 
-/* Counts the models from one language to all that can be reached, breadth first. A language is also
- * reached if one that serves it is. scratch has two rows of flags. */
+/* Counts the models on the ways from one language to all others, breadth first. A language also
+ * counts as reached if a language that serves it is reached. scratch has two rows of flags. */
 static void count_hops(const struct mt_catalog *catalog, size_t from, unsigned char *scratch)
 {
     const struct mt_language_graph *graph = &catalog->graph;

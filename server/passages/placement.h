@@ -33,7 +33,7 @@ struct mt_placement_input {
 };
 
 struct mt_place {
-    size_t begin, end; /* bytes of the target; a stand-in replaces them, which may be none */
+    size_t begin, end; /* bytes of the target, perhaps none, that a stand-in replaces */
     bool is_inserted;  /* a stand-in or term from which no word of the target came */
     bool is_lost;      /* a term that has no place */
     /* a span for which the source's words are written instead of the target's */

@@ -7,9 +7,9 @@
 
 #include <unicode/uchar.h>
 
-/* What a word of the target is worth to a span: a word that came from the span, one that came from
- * elsewhere, and one of which that is not known. The first is worth more than the second costs, so
- * that a gap of one word does not cut a span in two. */
+/* Value of a word of the target for a span, depending on whether it came from the span, from
+ * elsewhere, or from an unknown place. The first is worth more than the second costs, so that a gap
+ * of one word does not cut a span in two. */
 #define OWN_WORD 1.0
 #define OTHER_WORD (-0.6)
 #define UNKNOWN_WORD (-0.1)

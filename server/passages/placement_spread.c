@@ -106,7 +106,8 @@ bool mt_placement_keeps_words(const struct mt_placement_input *input,
     return true;
 }
 
-/* A text whose letters are shared out: the source, or what of the target is written. */
+/* A text whose letters are shared out between spans: the source, or the written part of the
+ * target. */
 struct shared {
     const char *text;
     const struct mt_placement *placement; /* NULL for the source */

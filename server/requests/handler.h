@@ -54,9 +54,10 @@ struct mt_request {
      * [DONE]. A failure after begin becomes an event "error". */
     bool is_streamed;
 
-    /* Where choose sets it at its first call, the reply is complete already. It is sent at once,
-     * with 200, and the work goes on without the client for at most so many nanoseconds. What is
-     * written to reply from then on is sent to nobody; release finds there how the work ended. */
+    /* If choose sets this at its first call, then the reply is already complete. It is sent at
+     * once, with 200, and the work goes on without the client for at most so many nanoseconds.
+     * Anything written to reply after that is not sent, but release can read there how the work
+     * ended. */
     int64_t outlives_ns;
 
     /* The model of this round, or NULL where there is none. The HTTP side holds it from begin to
@@ -123,10 +124,10 @@ struct mt_handler {
     enum mt_status (*finish)(struct mt_request *request, struct mt_error *err);
 
     /*
-     * For requests that are streamed: appends what has become certain since the last call as
-     * events, nothing where nothing has; no more than a few kilobytes, if there is more it is
-     * called again. Called while the sentences run, of which it may look at mt_sentence_progress
-     * alone, and after they have ended. Errors as above.
+     * For streamed requests: appends as events everything that has become certain since the last
+     * call, if there is anything. It appends a few kilobytes at most, and is called again if there
+     * is more. It is called while the sentences run, when it may only use mt_sentence_progress, and
+     * after they have ended. Errors as above.
      */
     enum mt_status (*advance)(struct mt_request *request, struct mt_text *events,
                               struct mt_error *err);

@@ -29,7 +29,7 @@
 /* How long the listener pauses where the system has no descriptor or memory for a connection,
  * unless a connection ends earlier. */
 #define LACKING_MS 100
-/* Most connections that are accepted before what they have sent is read: only then is it known
+/* Most connections that are accepted before their requests are read. Only after reading it is known
  * whether a connection still waits for its client. */
 #define ACCEPT_BATCH 8
 /* How often work that waits for room in the queue is tried again. */
@@ -332,7 +332,8 @@ static void listen_where_there_is_room(struct mt_http *http)
         http->is_listening = may_accept;
 }
 
-/* Accepts what the kernel has connected: those clients believe that they are accepted. */
+/* Accepts connections that the kernel has already established, because their clients believe that
+ * they are connected. */
 static void drain(struct mt_http *http)
 {
     if (http->drained_ms == 0) {

@@ -729,7 +729,7 @@ static void end_job(struct mt_exchange *exchange)
     respond(exchange);
 }
 
-/* Does all of a handler's work that chooses no model. */
+/* Does the whole work of a request that needs no model. */
 static void do_without_model(struct mt_exchange *exchange)
 {
     struct mt_request *request = &exchange->request;

@@ -12,8 +12,8 @@
 #include <unicode/uchar.h>
 
 #define MIN_LOGPROB (-100.0)
-/* By how much the required probability grows for each further piece that a word of the source is
- * spelled in, up to so many pieces. */
+/* How much the required probability grows for each further piece of a source word, up to a largest
+ * number of pieces. */
 #define SURER_PER_PIECE 0.15
 #define MOST_PIECES 3
 

@@ -49,7 +49,7 @@ struct mt_guard_options {
     double min_probability;  /* mean of MT_GUARD_WINDOW tokens in a row; 0: any */
 };
 
-/* So many tokens are allowed in addition to the ratio: short texts vary more. */
+/* Tokens that are allowed in addition to the ratio, because short texts vary more. */
 #define MT_GUARD_SLACK 10
 
 /* Longest group of tokens whose repetition is noticed. */

@@ -16,9 +16,9 @@
 #define MIN_LETTERS 4
 /* Longer ones are not words. */
 #define MAX_WORD_BYTES 64
-/* The word is spelled in at least so many pieces, with at most this probability. Of 1,965
- * translations of the bundled models that are right or nearly right, 8 hold such a word of the
- * source, and three of these words are mistakes. */
+/* Fewest pieces, and highest probability, of a word that counts as left. Of 1,965 translations of
+ * the bundled models that are right or nearly right, 8 have such a word of the source, and three of
+ * these words are mistakes. */
 #define MIN_PIECES 2
 #define MAX_PROBABILITY 0.25
 

@@ -320,8 +320,9 @@ static bool has_point(const struct mt_marked *marked, size_t at)
     return false;
 }
 
-/* Text between two anchors may be longer in either of the two texts, so the position is limited by
- * the next anchor. What was taken out at a range's end does not belong to the range. */
+/* Returns the position in the source. Text between two anchors may be longer in either of the two
+ * texts, so the next anchor limits the position. If something was taken out at the end of a range,
+ * then it is outside of the range. */
 static size_t find_source(const struct mt_marked *marked, size_t at, bool is_end)
 {
     size_t n = count_anchors(marked, at, !is_end || !has_point(marked, at));

@@ -7,14 +7,15 @@
  *                they are no mere punctuation
  *   brackets     [A sentence] in brackets is shown to the model without them, and an ellipsis at
  *                its beginning is not shown either: models drop both, or write nonsense
- *   runs         of !!!! and ?! the model is shown one mark, of .......... three, because it miscounts;
- *                the translation ends in that mark, and the others stay where they are, behind it
+ *   runs         of !!!! and ?! the model is shown one mark, of .......... three, because it
+ *                miscounts; the translation ends in that mark, and the others stay where they are,
+ *                behind it
  *   capitals     A SENTENCE IN CAPITALS is shown to the model in small letters, because models have
  *                hardly seen any other, and its translation is written in capitals
  *   first letter as in the source: a capital; or a small one in what is no sentence, if the
  *                vocabulary has the word so ("das Haus", but "Bahnhof")
- *   names        iPhone, macOS and YouTube keep the capitals that they have in the source, where the
- *                translation has them with others: models write IPhone
+ *   names        iPhone, macOS and YouTube keep the capitals that they have in the source, where
+ *                the translation has them with others: models write IPhone
  *                Johnson & Johnson keeps its sign, where both names are left as they are
  *   repetition   a single word's translation that is one word over and over, or has one three times
  *                and more in a row: that word once. In sentences it is flagged (guard.h), not
@@ -68,7 +69,7 @@ struct mt_post_edit_input {
     /* For each sentence, whether it was cut off at its limit, so that it gets no final mark; or
      * NULL. */
     const bool *are_unfinished;
-    /* What the source has between two words where the model was shown " - "; may be empty. */
+    /* The dash of the source between two words where the model was shown " - "; may be empty. */
     const char *dash;
     size_t n_dash;
 };

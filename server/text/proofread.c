@@ -10,15 +10,15 @@
 #include <unicode/uchar.h>
 #include <unicode/uscript.h>
 
-/* So many words in small letters make a sentence that must not be the same in both languages. Of
- * 133,716 English-German pairs of sentences and interface strings, 138 with so many words are the
+/* Fewest words in small letters of a sentence that must not be the same in both languages. Of
+ * 133,716 English-German pairs of sentences and interface strings, 138 with two such words are the
  * same, most of them formats and commands; with one such word, 612 more are. */
 #define MIN_SMALL_WORDS 2
 #define MIN_SMALL_LETTERS 2
-/* A certain answer of the detector is accepted from so many words on; for fewer words its
+/* Fewest words from which on a certain answer of the detector is accepted; for fewer words its
  * confidence has to be this high (in percent). Of 60,000 English sentences of Tatoeba, 39 are said
- * to be in another language without this rule, and 8 with it; of 1,063 German ones 1,001 and
- * 970. */
+ * to be in another language without this rule, and 8 with it; of 1,063 German sentences, 1,001 and
+ * 970 are. */
 #define MIN_WORDS 5
 #define MIN_CONFIDENCE 90
 /* Least number of letters of a script that the target language does not have. */

@@ -320,8 +320,8 @@ static bool have_one_look(const struct mt_office_token *tokens, size_t n)
     return true;
 }
 
-/* Adds tokens that were read within an element that is still open. The element's tags stay where
- * they are. Within a look, words of a single look become a text between the tags, and others are
+/* Adds the tokens that were read in an element that is still open, whose tags stay where they are.
+ * If that is a look, then its words become a text if all of them look the same; otherwise they are
  * not translated. */
 static enum mt_status add_inner(struct reader *reader, size_t begin, size_t end, bool is_in_look)
 {

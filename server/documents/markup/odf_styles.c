@@ -308,7 +308,8 @@ static enum mt_status take_names(struct mt_odf *odf, const struct mt_markup_tag 
     return status;
 }
 
-/* Notes whose properties follow, if this is not a property. */
+/* Notes which style the following properties belong to, unless this element is a property
+ * itself. */
 static enum mt_status take_style(struct mt_odf *odf, const struct mt_markup_tag *tag,
                                  struct mt_error *err)
 {

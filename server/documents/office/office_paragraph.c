@@ -431,8 +431,8 @@ static enum mt_status make_token(struct maker *maker, const struct mt_office_tok
     return MT_OK;
 }
 
-/* Returns the look of most words. Where tags around words make the look, it is no look at all if
- * there are words without tags, since what has tags becomes a pair. */
+/* Returns the look of most words of the text. In formats where tags make the look, it returns none
+ * if some words have no tags, because words with tags become a pair. */
 static size_t find_look(struct maker *maker, size_t begin, size_t end)
 {
     struct look *looks = maker->office->looks;

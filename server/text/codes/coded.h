@@ -147,7 +147,7 @@ size_t mt_coded_behind(const struct mt_coded_segment *segment, size_t code);
 void mt_coded_write_code(const struct mt_coded *coded, const struct mt_coded_segment *segment,
                          size_t code, struct mt_text *out);
 
-/* If out[from, its end) is what the segment gives when nothing is translated, replaces it by the
+/* If out[from, its end) equals the segment's rendering without any translation, replaces it by the
  * segment's own bytes, which are exact. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_coded_restore(const struct mt_coded *coded,
                                               const struct mt_coded_segment *segment, size_t from,

@@ -38,7 +38,7 @@ static bool is_bare(const struct mt_codes_finder *finder, size_t begin, size_t e
     return n_numbers == 1;
 }
 
-/* What a part has: text[begin, end) between edges or line breaks. */
+/* Facts about a part text[begin, end) between edges or line breaks. */
 struct part {
     size_t begin, end;
     size_t n_letters, letter; /* letter: where the last one is */

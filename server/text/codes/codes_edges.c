@@ -4,7 +4,7 @@
 
 #include <unicode/uchar.h>
 
-/* So many dots are not an ellipsis. */
+/* Fewest dots that are leaders instead of an ellipsis. */
 #define LEAST_LEADERS 4
 /* Words farther away belong to another sentence. */
 #define MAX_LOOK_BYTES 1000
@@ -147,8 +147,8 @@ static bool is_letter_at(const struct mt_codes_finder *finder, size_t at)
     return mt_codes_is_letter(mt_codes_at(finder, at));
 }
 
-/* Whether a single letter is before `at`, which is an operand, as in a|b. Nothing at all at the
- * text's beginning counts as one. */
+/* Whether a single letter is before `at`, so that it may be an operand, as in a|b. The text's
+ * beginning counts as a letter. */
 static bool is_short_before(const struct mt_codes_finder *finder, size_t at)
 {
     return at == 0 ||

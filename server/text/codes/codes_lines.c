@@ -11,7 +11,7 @@
 /* Most marks one behind the other, as in "> - [ ] ". */
 #define MAX_MARKS 8
 #define MAX_NOTE_BYTES 80
-/* So many blanks are between two columns, as in "Cancel OK", not between sentences. */
+/* Fewest blanks that separate two columns, such as "Cancel" and "OK", instead of two sentences. */
 #define LEAST_COLUMN_BLANKS 3
 
 struct line {

@@ -153,7 +153,8 @@ static bool is_label_at(const struct run *run, size_t at)
 }
 
 struct labels {
-    size_t n, n_short, n_capital, n_numbers; /* n counts the labels, the others those of a kind */
+    /* numbers of labels: all of them, and those of each kind */
+    size_t n, n_short, n_capital, n_numbers;
     struct mt_range first, last;
     size_t end;
 };

@@ -56,7 +56,7 @@ bool mt_codes_is_sign(uint32_t c)
     return (U_GET_GC_MASK((UChar32)c) & (U_GC_S_MASK | U_GC_P_MASK | U_GC_NO_MASK)) != 0;
 }
 
-/* Those of ASCII that the text has are looked up once. */
+/* Returns how the model reads a character. For ASCII this is looked up once for the whole text. */
 static enum mt_reading reading_of(const struct mt_codes_finder *finder, uint32_t c)
 {
     const char *as;
@@ -83,7 +83,8 @@ void mt_codes_learn(struct mt_codes_finder *finder)
         finder->status = mt_scripts_of_language(language, &finder->scripts, finder->err);
 }
 
-/* Latin and Greek letters stand in texts of every script. */
+/* Whether the character is of a script that the source language does not use. Latin and Greek
+ * letters occur in texts of every script. */
 static bool is_foreign(const struct mt_codes_finder *finder, uint32_t c)
 {
     UErrorCode code = U_ZERO_ERROR;
@@ -113,7 +114,7 @@ bool mt_codes_is_respelt(const struct mt_codes_finder *finder, uint32_t c)
 bool mt_codes_joins_numbers(uint32_t c)
 {
     int8_t type = u_charType((UChar32)c);
-    bool is_arrow = c >= 0x2190 && c <= 0x21FF; /* arrows say nothing about it */
+    bool is_arrow = c >= 0x2190 && c <= 0x21FF; /* arrows show nothing about the script */
     return (type == U_MATH_SYMBOL && !is_arrow) || type == U_CURRENCY_SYMBOL ||
            type == U_OTHER_NUMBER || type == U_LETTER_NUMBER || c == '^' || c == 0xA7 ||
            c == 0xB0 || c == 0xB5 || c == 0x2030 || c == 0x2032 || c == 0x2033 || c == 0x2103 ||
@@ -185,7 +186,7 @@ size_t mt_codes_first_own(const struct mt_coded_segment *segment, size_t begin)
     return low;
 }
 
-/* Whether what the reader has within is there as a whole. */
+/* Whether the reader's codes in the range are completely in it. */
 static bool holds_whole_codes(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     const struct mt_coded_segment *segment = finder->segment;
@@ -264,7 +265,7 @@ bool mt_codes_claim_pair(struct mt_codes_finder *finder, struct mt_range open,
     size_t first = mt_codes_claim(finder, MT_CODE_OPEN, open.begin, open.end);
     size_t second = mt_codes_claim(finder, MT_CODE_CLOSE, close.begin, close.end);
     if (first == MT_NO_MATE || second == MT_NO_MATE)
-        return false; /* no memory */
+        return false; /* memory is missing */
     finder->found[first].code.mate = second;
     finder->found[second].code.mate = first;
     return true;
@@ -300,7 +301,7 @@ void mt_codes_loosen(struct mt_codes_finder *finder, size_t found)
 static void trim_core(const struct mt_codes_finder *finder, struct mt_codes_item *item)
 {
     const char *text = finder->text;
-    long n_round = 0, n_square = 0; /* opening brackets within, less closing ones */
+    long n_round = 0, n_square = 0; /* opening minus closing brackets in the item */
     for (size_t i = item->begin; i < item->end; i++) {
         n_round += (text[i] == '(') - (text[i] == ')');
         n_square += (text[i] == '[') - (text[i] == ']');

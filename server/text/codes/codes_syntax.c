@@ -202,7 +202,7 @@ static struct syntax match_spaced(const struct mt_codes_finder *finder, size_t b
                   : nothing;
 }
 
-/* Matches {a, b} and {first name}: what stands in braces is no sentence. */
+/* Matches {a, b} and {first name}, because text in braces is no sentence. */
 static struct syntax match_set(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 1;
@@ -420,7 +420,8 @@ static size_t members_end(const struct mt_codes_finder *finder, size_t at)
     }
 }
 
-/* Returns the length of an element such as <sub>2</sub> or <sup>th</sup> at text[begin]; 0: there is none. */
+/* Returns the length of an element such as <sub>2</sub> or <sup>th</sup> at text[begin]; 0: there
+ * is none. */
 static size_t index_length(const struct mt_codes_finder *finder, size_t begin)
 {
     static const char *const tags[][2] = {{"<sub>", "</sub>"}, {"<sup>", "</sup>"}};
@@ -671,7 +672,8 @@ static bool is_of_word(struct mt_codes_finder *finder, size_t at)
     return with < without;
 }
 
-/* Claims what is looked for after placeholders: "#{name}" is one, and no line ends in C:\new. */
+/* Claims syntax that is searched only after placeholders, because "#{name}" is one of these, and
+ * C:\new has no line end. */
 static size_t take_rest(struct mt_codes_finder *finder, size_t begin)
 {
     struct syntax found = match_escape(finder, begin);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most bytes of what may have an index: CO, km, 100. */
+/* Most bytes of a symbol that may have an index: CO, km, 100. */
 #define MOST_SYMBOL_BYTES 3
 
 struct reader {

@@ -37,8 +37,8 @@ static size_t digits_length(const char *source, size_t at, size_t end, bool is_h
     return next - at;
 }
 
-/* Returns the length of what may be an entity at source[at], which is '&'. It has no semicolon only
- * where HTML allows that. 0: it is none. */
+/* Returns the length of a possible entity at source[at], which is '&'. It lacks a semicolon only
+ * where HTML allows that. 0: there is none. */
 static size_t entity_length(const char *source, size_t at, size_t end, bool with_semicolon)
 {
     size_t next = at + 1;

@@ -7,7 +7,8 @@
 
 #include "server/text/splitter.h"
 
-/* The rest of both: source[at, end) and what the parser made of it. source ends in NUL. */
+/* A position in both texts: source[at, end) and its decoded form are still to be read. source ends
+ * in NUL. */
 struct mt_html_walk {
     const char *source;
     size_t at, end;

@@ -167,7 +167,8 @@ static enum mt_status take(void *context, const struct mt_xml_event *event, stru
     return reader->status;
 }
 
-/* Returns where what may stand before a document's root ends; 0: there is nothing. */
+/* Returns the end of the declarations that may stand before a document's root; 0: there are
+ * none. */
 static size_t skip_declarations(const char *source)
 {
     size_t begin = strspn(source, " \t\r\n"), at = begin;

@@ -1,9 +1,9 @@
 /*
- * Reads XML and tells where in the source each tag, text and comment stands (expat knows), so that
+ * Reads XML with expat, and tells where in the source each tag, text and comment stands, so that
  * parts of it can be replaced and all others stay as they are.
  *
- * Refused, with the line, are malformed XML, declarations of entities, and elements nested deeper
- * than MT_XML_MAX_DEPTH. Nothing external is ever opened.
+ * Malformed XML, declarations of entities, and elements nested deeper than MT_XML_MAX_DEPTH are
+ * refused, with the number of the line. Nothing external is ever opened.
  *
  * Thread-safety: safe.
  */
