@@ -30,7 +30,7 @@ struct mt_confined {
 MT_MUST_CHECK enum mt_status mt_confined_run(const struct mt_confined *confined,
                                              struct mt_mapping *out, struct mt_error *err);
 
-/* For the work: writes all of bytes to fd. */
+/* Writes all of the bytes to fd. The work calls this to return its result. */
 MT_MUST_CHECK enum mt_status mt_confined_write(int fd, const void *bytes, size_t length,
                                                struct mt_error *err);
 

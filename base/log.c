@@ -23,8 +23,8 @@
 /* Most bytes of a message if its line is too long for a pipe to take it in one piece. An escaped
  * byte has at most six ("\u001b"). */
 #define ESCAPED_MESSAGE_BYTES 640
-/* The same for each text of a record: there are 24, six times as long when escaped, and their names
- * and numbers. */
+/* Most bytes of each text of a record if its line is too long. There are up to 24 texts, six times
+ * as long when escaped, and their names and numbers. */
 #define SHORT_TEXT_BYTES 16
 
 /* The log sink: set by mt_log_configure before threads start; only the level changes after. */

@@ -161,7 +161,7 @@ static void finish_share(struct mt_team *team)
         futex_wake_all(&team->n_pending);
 }
 
-/* Does the same within a run. */
+/* Waits within a run, until *value differs from `seen`. */
 static uint32_t wait_in_run(struct mt_team *team, _Atomic uint32_t *value, uint32_t seen,
                             _Atomic uint32_t *n_sleeping)
 {

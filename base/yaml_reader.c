@@ -30,7 +30,8 @@ static enum mt_status fail(const struct reader *r, const yaml_event_t *event, co
     return mt_fail(r->err, MT_FORMAT, "%s: line %zu: %s", r->what, event->start_mark.line + 1, why);
 }
 
-/* A plain tag only says what a reader assumes anyway: "!!int", "!". */
+/* Refuses anchors, aliases and tags, even tags like "!!int" and "!", which only say what a reader
+ * assumes anyway. */
 static enum mt_status refuse_references(const struct reader *r, const yaml_event_t *event)
 {
     const yaml_char_t *anchor = NULL, *tag = NULL;

@@ -47,7 +47,7 @@ static bool copy_text(struct mt_json_span span, char *out, size_t capacity)
     return true;
 }
 
-/* Whether it is the name of a file in the index's own directory. */
+/* Whether the name is the name of a file in the index's own directory. */
 static bool is_plain_name(const char *name)
 {
     return *name && *name != '.' && !strchr(name, '/');

@@ -13,9 +13,9 @@
 /* Whether the path is that of an archive, by its ending. */
 bool mt_argos_archive_is(const char *path);
 
-/* Unpacks those of names that are in the archive's folder, under these names, into *out, which the
- * caller finishes with mt_foreign_files_finish. Statuses of mt_zip_open and mt_zip_unpack;
- * MT_FORMAT if it is not a package. Thread-safety: safe. */
+/* Unpacks the files with these names from the archive's folder into *out, which the caller finishes
+ * with mt_foreign_files_finish. Files that are not there are left out. Statuses of mt_zip_open and
+ * mt_zip_unpack; MT_FORMAT if it is not a package. Thread-safety: safe. */
 MT_MUST_CHECK enum mt_status mt_argos_archive_unpack(const struct mt_foreign_file *archive,
                                                      const char *const *names, size_t n_names,
                                                      struct mt_foreign_files *out,

@@ -378,7 +378,7 @@ static enum mt_status read_vocabulary(const struct description *d, const char *s
                        file->mapping.length, MT_VOCAB_MAX_FILE_BYTES);
     enum mt_status status = is_json ? read_json(v, bytes, file->mapping.length, d->err)
                                     : read_lines(v, bytes, file->mapping.length, d->err);
-    /* CTranslate2 does the same for files without it. */
+    /* A vocabulary without the unknown token gets one, as in CTranslate2. */
     if (!status && id_of(v, d->unk) < 0)
         status = add_piece(v, d->unk, strlen(d->unk), d->err);
     return status ? status : check_unique(v, d->err);

@@ -91,8 +91,8 @@ static bool is_ascii_letter(uint32_t c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Whether it is a sign that any language may use: ASCII's, Latin-1's, general punctuation,
- * currencies; and the mark for a blank. */
+/* Whether the character is a sign that any language may use: ASCII's, Latin-1's, general
+ * punctuation, currencies; and the mark for a blank. */
 static bool is_sign(uint32_t c)
 {
     return c == 0x2581 || (c < 0x7f && !is_ascii_letter(c)) || (c >= 0xa0 && c <= 0xbf) ||

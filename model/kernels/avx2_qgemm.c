@@ -6,7 +6,7 @@
  * w) is the same product, and 128 * 127 * 2 = 32,512 fits. The 128 that every activation lacks is
  * added at the end, as a zero point that is smaller by 128.
  *
- * a'| and a' of all rows are prepared before, four k at a time, so that the loop loads each by one
+ * |a'| and a' of all rows are prepared before, four k at a time, so that the loop loads each by one
  * broadcast:
  *
  *   row [k/4] { a'[4], |a'|[4] }

@@ -164,7 +164,7 @@ MT_INLINE void attend_one(const struct mt_attend *a, bool is_f16)
 
 #define QUERIES MT_ATTEND_QUERIES
 
-/* Does the same for positions t to t + 4. */
+/* Computes the products of positions t to t + 4. */
 MT_INLINE void score_four_keys(const struct mt_attend *a, size_t t, bool is_f16)
 {
     __m256 scale = _mm256_set1_ps(1.0f / sqrtf((float)a->d_k));

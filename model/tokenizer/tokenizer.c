@@ -623,8 +623,8 @@ done:
     return status;
 }
 
-/* Drops it together with the blanks before it: everything that clean-up joins begins with blanks,
- * and no rule has a blank in the middle. */
+/* Drops the last word and the blanks before it. That is enough, because everything that clean-up
+ * joins begins with blanks, and no rule has a blank in the middle. */
 static void drop_last_word(struct mt_text *text, size_t start)
 {
     while (text->length > start && text->bytes[text->length - 1] != ' ')

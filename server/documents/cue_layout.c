@@ -58,8 +58,8 @@ static bool is_gap(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Whether it is a small kana or the syllabic n, with which no word begins, even if a dictionary
- * says so. */
+/* Whether the character is a small kana or the syllabic n, with which no word begins, even if a
+ * dictionary says so. */
 static bool goes_on(uint32_t c)
 {
     static const uint16_t small[] = {0x3041, 0x3043, 0x3045, 0x3047, 0x3049, 0x3063,
@@ -70,7 +70,7 @@ static bool goes_on(uint32_t c)
     return false;
 }
 
-/* Whether it is a Chinese or Japanese character other than punctuation, before which a line may
+/* Whether the character is Chinese or Japanese, other than punctuation, before which a line may
  * begin if a word does. */
 static bool is_word_alone(uint32_t c)
 {

@@ -10,8 +10,8 @@
 
 #include "server/documents/document_state.h"
 
-/* Does for a package what the reader's read does. MT_LIMIT: it used too much memory or time;
- * MT_FORMAT: the process crashed. */
+/* Reads a package in a process of its own. MT_LIMIT: the process used too much memory or time;
+ * MT_FORMAT: it crashed. */
 MT_MUST_CHECK enum mt_status mt_document_read_confined(struct mt_document *document,
                                                        const struct mt_document_options *options,
                                                        struct mt_error *err);

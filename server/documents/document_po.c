@@ -185,7 +185,7 @@ static struct mt_range find_charset(const char *bytes, size_t length)
     return (struct mt_range){at, at + strcspn(bytes + at, " \t\r\n\\\";")};
 }
 
-/* Adds a line to a header without a charset. */
+/* Adds a line with the charset to a header that does not name one. */
 static enum mt_status add_charset(struct mt_document *document, const struct form *header,
                                   struct mt_error *err)
 {

@@ -40,7 +40,7 @@ struct mt_encoding_question {
 MT_MUST_CHECK enum mt_status mt_encoding_find(const struct mt_encoding_question *question,
                                               struct mt_encoding *out, struct mt_error *err);
 
-/* Whether it is one of UTF-8's names, which need not end in NUL. */
+/* Whether the name means UTF-8. It need not end in NUL. */
 bool mt_encoding_is_utf8(const char *name, size_t length);
 
 /* Appends as UTF-8 what stands behind the byte order mark. MT_FORMAT, with the number of the line:

@@ -1,6 +1,6 @@
 /*
- * Messages that stand in XML (xml_words.h): a piece's text is the content of an element as the file
- * has it. Only document*.c include this.
+ * Messages in XML files (xml_words.h). The text of a piece is the content of an element, exactly as
+ * in the file. Only document*.c include this.
  */
 #ifndef MT_SERVER_DOCUMENTS_XML_MESSAGE_H
 #define MT_SERVER_DOCUMENTS_XML_MESSAGE_H

@@ -81,7 +81,7 @@ struct mt_job {
     size_t n_sentences;             /* at least 1 */
     struct mt_lane *lane;           /* of the model for which the sentences were made */
     uint64_t client;                /* the queue is fair to clients; 0: a client of its own */
-    /* most of this client that may wait, with this job; 0: any number */
+    /* most sentences of this client that may wait, including this job; 0: any number */
     size_t max_client_sentences;
     /* If this is not 0, the job belongs to a request of which the engine has accepted another job
      * before. It may have this many sentences even if the client already has its share of the

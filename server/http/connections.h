@@ -52,7 +52,7 @@ enum mt_phase {
     MT_N_PHASES
 };
 
-/* What can be sent to a client to find out whether it is still there. */
+/* How to find out next whether a client is still there. */
 enum mt_answer {
     MT_ASK_AGAIN, /* nothing now; ask again later */
     MT_PROBE,     /* 100 Continue */

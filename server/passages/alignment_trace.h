@@ -38,7 +38,7 @@ MT_MUST_CHECK enum mt_status mt_alignment_trace_reserve(struct mt_alignment_trac
                                                         const struct mt_translation *translation,
                                                         struct mt_error *err);
 
-/* The same for one sentence of n_tokens that is going to be made: an mt_translation_trace.
+/* An mt_translation_trace: reserves memory for one sentence of n_tokens before it is made.
  * *is_reserved is false where the request would need more than it may, or others hold the
  * memory. */
 MT_MUST_CHECK enum mt_status mt_alignment_trace_reserve_sentence(void *trace, size_t n_tokens,

@@ -25,8 +25,9 @@ MT_MUST_CHECK enum mt_status mt_record_read(const char *root, const char *name, 
 /* A zeroed record is allowed. */
 void mt_record_finish(struct mt_record *record);
 
-/* Whether it is of this commit or version, and all of its files are there with their sizes; *size
- * gets the sum. attentiond.json may be missing or changed, since it belongs to the operator. */
+/* Whether the record is of this commit or version, and all of its files are there with their sizes;
+ * *size gets the sum. attentiond.json may be missing or changed, since it belongs to the
+ * operator. */
 bool mt_record_is_whole(const struct mt_record *record, const char *from, int64_t *size);
 
 /* Creates path as a link to the record's file, or a copy of it, if size and digest match those of

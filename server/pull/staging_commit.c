@@ -184,7 +184,7 @@ static enum mt_status commit_folder(struct mt_staging *staging, struct mt_error 
         status = write_record(staging, record, err);
     if (!status) {
         status = check(staging, staging->folder, err);
-        if (status) /* with its record left, tidy would take it for a model that was served */
+        if (status) /* otherwise tidy would believe that the model was served */
             unlink(record);
     }
     if (!status)

@@ -156,7 +156,8 @@ static size_t queue_share(const struct mt_exchange *exchange)
     return is_local ? 0 : (size_t)(settings->max_queued_sentences + 1) / 2;
 }
 
-/* The next model may split the same text into up to this many times as many sentences. */
+/* The next model may split the text into more sentences, but at most into this many times as
+ * many. */
 #define FOLLOW_UP_FACTOR 2
 
 /* A follow-up round may exceed the client's share of the queue, because a refusal would waste the

@@ -70,7 +70,7 @@ static unsigned client_number(uint64_t client)
 
 /* ---- names ---- */
 
-/* Whether it is a name as clients know it: 32 digits, and an extension of a few letters. */
+/* Whether the name has the form that clients know: 32 digits, and an extension of a few letters. */
 static bool is_name(const char *name)
 {
     size_t length = strlen(name);

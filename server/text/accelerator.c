@@ -13,7 +13,7 @@ static bool is_alnum_at(const char *text, size_t length, size_t at)
     return at < length && u_isalnum((UChar32)mt_utf8_decode(text + at));
 }
 
-/* An entity such as "&amp;" has no mark. */
+/* Whether the "&" begins an entity such as "&amp;", so that it marks no accelerator. */
 static bool is_entity(const char *text, size_t length, size_t at)
 {
     size_t end = at + 1;

@@ -56,7 +56,7 @@ static bool is_equal(const struct sequence *sequence, size_t i, size_t j)
     return sequence->tokens[i].id == sequence->tokens[j].id && !sequence->tokens[i].unknown;
 }
 
-/* Whether it is one of a few equal characters in a row: "Grrr", "....". */
+/* Whether the character is one of a few equal characters in a row: "Grrr", "....". */
 static bool is_in_run(const struct sequence *sequence, size_t i)
 {
     size_t begin = i, end = i + 1;

@@ -21,7 +21,7 @@
 MT_MUST_CHECK enum mt_status mt_language_parse(const char *code, char out[MT_LANGUAGE_BYTES],
                                                struct mt_error *err);
 
-/* The same, but returns whether it succeeded. */
+/* Does the same as mt_language_parse, but returns whether it succeeded. */
 bool mt_language_normalise(const char *code, char out[MT_LANGUAGE_BYTES]);
 
 /* Writes the language without its region, by which glossaries and translation memories are kept:

@@ -126,8 +126,8 @@ static bool begins_word(const char *bytes)
     return mt_is_word_char(first) || is_within_word(first);
 }
 
-/* Whether it begins a short form such as 's or 'em, which would become a part of a word directly
- * before it. */
+/* Whether the bytes begin a short form such as 's or 'em, which would become a part of a word
+ * directly before it. */
 static bool begins_short_form(const char *bytes)
 {
     size_t n = mt_char_length(bytes);

@@ -233,8 +233,8 @@ static size_t match_groups(const char *text, size_t length, size_t begin, char m
     return is_name && n_digits && !is_name_char(at(text, length, i)) ? i - begin : 0;
 }
 
-/* Whether it is a number as German and Spanish write it, 1.234.567.890. In an IP address of four
- * such groups none would be above 255 or begin with 0. */
+/* Whether the text is a number as German and Spanish write it, 1.234.567.890. In an IP address of
+ * four such groups none would be above 255 or begin with 0. */
 static bool is_thousands(const char *groups, size_t length)
 {
     bool is_address = true;
@@ -402,13 +402,15 @@ size_t mt_placeholder_at(const char *text, size_t length, size_t begin)
     return first_of(words, sizeof words / sizeof *words, text, length, begin);
 }
 
-/* Whether it has the property Emoji_Presentation, or Emoji and is a symbol, unlike digits. */
+/* Whether the character has the property Emoji_Presentation, or Emoji and is a symbol, unlike
+ * digits. */
 static bool is_emoji(uint32_t c)
 {
     return c >= 0xA9 && u_hasBinaryProperty((UChar32)c, UCHAR_EMOJI);
 }
 
-/* Whether it continues an emoji: joiner, variation selectors, skin colours, keycap, tags. */
+/* Whether the character continues an emoji: joiner, variation selectors, skin colours, keycap,
+ * tags. */
 static bool continues_emoji(uint32_t c)
 {
     return c == 0x200D || c == 0xFE0F || c == 0xFE0E || c == 0x20E3 ||
@@ -445,7 +447,7 @@ bool mt_placeholder_names_count(const char *name, size_t length)
     return false;
 }
 
-/* Whether it is nothing but a name and its delimiters: {count}, {{ n }}, ${num}, %{number}. */
+/* Whether the text is only a name and its delimiters: {count}, {{ n }}, ${num}, %{number}. */
 static bool is_name_of_count(const char *bytes, size_t length)
 {
     size_t begin = 0;

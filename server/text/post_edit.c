@@ -124,7 +124,7 @@ static size_t leading_ellipsis(const char *text, struct mt_range range)
     return n_dots > 1 ? at - range.begin : 0;
 }
 
-/* The same at the end. */
+/* Returns the length of the full stops and ellipses at the end of the text. */
 static size_t final_ellipsis(const char *text, size_t length)
 {
     size_t begin = length, n_dots = 0;
@@ -358,7 +358,7 @@ static size_t word_before(const char *text, size_t end)
     return end - begin;
 }
 
-/* Whether it is a word between blanks, or a single character in a script without blanks. */
+/* Whether the text is a word between blanks, or a single character in a script without blanks. */
 static bool is_and(const char *text, size_t length)
 {
     struct mt_range word = next_word(text, length, 0);
@@ -405,8 +405,8 @@ static uint32_t last_char(const char *text, size_t length, size_t *begin)
     return length > 0 ? mt_utf8_decode(text + *begin) : 0;
 }
 
-/* Whether it is a mark that the model puts behind everything that looks like a sentence. A question
- * mark is not: the model has understood a question. */
+/* Whether the character is a mark that the model puts behind everything that looks like a sentence.
+ * A question mark is not: the model has understood a question. */
 static bool is_full_stop(uint32_t c)
 {
     return c == '.' || c == '!' || c == 0x3002 || c == 0xFF01;
@@ -479,7 +479,7 @@ static size_t settle_final_mark(struct edit *edit)
 
 /* ---- first letter ---- */
 
-/* Whether it is a polite pronoun, which has a capital anywhere. */
+/* Whether the word is a polite pronoun, which has a capital anywhere. */
 static bool is_polite(const char *language, const char *word)
 {
     static const char pronouns[] = " Sie Ihr Ihre Ihrem Ihren Ihrer Ihres Ihnen ";
@@ -547,7 +547,7 @@ static size_t next_digit(const char *text, size_t length, size_t at)
     return at;
 }
 
-/* Whether it has a symbol that may stand for a word: "5 $", "5 %", "5 + 3". */
+/* Whether the text has a symbol that may stand for a word: "5 $", "5 %", "5 + 3". */
 static bool has_symbol(const char *text, size_t length)
 {
     for (size_t at = 0; at < length; at += mt_char_length(text + at)) {

@@ -129,13 +129,13 @@ static void drop_tokens(struct paragraph *p, size_t n)
         p->links.n--;
 }
 
-/* Whether a text may end before the token: no look is around both sides. */
+/* Whether a text may end before the token, because no look is around both sides. */
 static bool is_border(const struct mt_office_token *tokens, size_t index)
 {
     return tokens[index].outer.begin >= tokens[index - 1].outer.end;
 }
 
-/* Makes cuts of what stands between the links of a list. */
+/* Turns the words between the links of a list into cuts, which end a text. */
 static void cut_lists(struct mt_office_token *tokens, size_t n)
 {
     for (size_t i = 0, next; i < n; i = next) {
@@ -502,8 +502,8 @@ static bool can_part(const struct paragraph *p)
     return can;
 }
 
-/* Separates the texts of a list. A look around the list then stays where it is, around several
- * texts. Where that is impossible, the list remains one text. */
+/* Makes each item of a list a text. Tags of a look around the list then stay where they are, around
+ * several texts. If that is impossible, the whole list remains one text. */
 static enum mt_status part_list(struct reader *reader, size_t begin)
 {
     struct paragraph *p = current(reader);

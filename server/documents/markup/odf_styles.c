@@ -215,7 +215,7 @@ static enum mt_status take_language(struct mt_odf *odf, const struct mt_markup_t
 
 /* ---- code ---- */
 
-/* Whether it is a style that LibreOffice or pandoc has for code. */
+/* Whether LibreOffice or pandoc uses the style for code. */
 static bool is_for_code(const char *style)
 {
     static const char *const styles[] = {"Source_20_Text", "Source_Text", "Preformatted_20_Text",

@@ -13,8 +13,8 @@
 #define MAX_CODES 400
 /* Most codes of a document: more than a book of 5,000 pages has. */
 #define MAX_DOCUMENT_CODES 400000
-/* Most bookmarks that stay pairs. Further ones within them are moved before and behind the whole
- * text. */
+/* Most nested bookmarks that keep their positions in a text. Further ones inside of them are moved
+ * to the beginning and the end of the text. */
 #define MAX_RANGES 32
 
 enum mt_status mt_office_create(const struct mt_office_format *format, struct mt_office **out,
@@ -574,7 +574,7 @@ static enum mt_status make_text(struct maker *maker, size_t begin, size_t end, s
     return status;
 }
 
-/* Whether a text may end before the token: nothing that opened before it is still open. */
+/* Whether a text may end before the token, because no earlier token is still open. */
 static bool is_border(const struct mt_office_token *tokens, size_t index)
 {
     return tokens[index].outer.begin >= tokens[index - 1].outer.end;

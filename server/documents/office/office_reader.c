@@ -203,7 +203,8 @@ static enum mt_status add_code(struct reader *reader, struct mt_range content, s
 
 /* ---- fields ---- */
 
-/* Whether it is a field whose result a program computes, so that it is not translated. */
+/* Whether the instruction belongs to a field whose result a program computes, so that it is not
+ * translated. */
 static bool is_left(const struct mt_text *instruction)
 {
     static const char *const names[] = {

@@ -593,7 +593,7 @@ static bool is_paragraph(const struct reader *reader, const struct mt_xml_tag *t
            (reader->texts != MT_OFFICE_MASTER || !reader->is_placeholder);
 }
 
-/* Whether it is an element that has only characters. */
+/* Whether the element has only characters. */
 static bool is_plain(struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const char *const copies[] = {"strCache", "multiLvlStrCache", "strLit",

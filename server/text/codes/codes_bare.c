@@ -21,7 +21,7 @@ static size_t grouped_end(const struct mt_codes_finder *finder, size_t at, size_
     return stop;
 }
 
-/* Whether it is a number, with at most a sign, a currency's sign or % beside it. */
+/* Whether the text is a number, with at most a sign, a currency's sign or % beside it. */
 static bool is_bare(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     size_t n_numbers = 0;

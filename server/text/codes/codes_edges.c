@@ -30,7 +30,8 @@ static bool is_content(const struct mt_codes_finder *finder, const struct mt_cod
     }
 }
 
-/* Whether it is signs without a letter or digit, other than a sentence's punctuation and dashes. */
+/* Whether the item is signs without a letter or digit, other than a sentence's punctuation and
+ * dashes. */
 static bool is_sign_run(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     bool has_sign = false;
@@ -62,7 +63,7 @@ static bool is_text(const struct mt_codes_finder *finder, const struct mt_codes_
            memcmp(finder->text + item->begin, text, item->end - item->begin) == 0;
 }
 
-/* Whether it has at least two letters, so that it is a word and not an operand. */
+/* Whether the item has at least two letters, so that it is a word and not an operand. */
 static bool is_word(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     size_t n = 0;
@@ -118,7 +119,7 @@ static bool is_title(size_t n_words)
     return n_words > 0 && n_words <= MOST_TITLE_WORDS;
 }
 
-/* Whether it is the dash of times such as 9 am - 5:30 pm, of which models lose one. */
+/* Whether the item is the dash of times such as 9 am - 5:30 pm, of which models lose one. */
 static bool is_dash_of_times(const struct mt_codes_finder *finder, size_t i)
 {
     static const char *const halves[] = {"am", "pm", "AM", "PM", "a.m.", "p.m."};
@@ -305,7 +306,7 @@ static bool stands_for_word(const struct mt_codes_finder *finder, const struct m
     return false;
 }
 
-/* Whether it separates texts where it is between blanks, however long they are. */
+/* Whether the item separates texts where it is between blanks, however long they are. */
 static bool is_bullet(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     static const uint32_t bullets[] = {0x2022, 0xB7,   0x25CF, 0x25AA, 0x25E6,
@@ -344,7 +345,7 @@ static void take_sign(struct mt_codes_finder *finder, enum mt_code_kind kind,
                    item->core_begin < item->core_end ? item->core_end : item->end);
 }
 
-/* Whether it is a sign of mathematics that a sentence begins with: "∞ is infinity." */
+/* Whether the item is a sign of mathematics that a sentence begins with: "∞ is infinity." */
 static bool is_subject(const struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i];
@@ -447,7 +448,7 @@ static void take_leaders(struct mt_codes_finder *finder, size_t begin, size_t ru
                    run_begin, run_stop);
 }
 
-/* Whether it is a line of dashes at the text's ends: "--- Page 1 ---". */
+/* Whether the dashes stand at an end of the text: "--- Page 1 ---". */
 static bool is_rule(const struct mt_codes_finder *finder, size_t begin, size_t run_begin,
                     size_t run_stop, size_t end)
 {

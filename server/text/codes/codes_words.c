@@ -193,8 +193,8 @@ static struct mt_range take_outer_marks(struct mt_codes_finder *finder,
     return core;
 }
 
-/* Whether it is a sign that stands beside a number, with a blank in between: 20 °C, 10 ‰, 5 €; § 5,
- * № 5. */
+/* Whether the character is a sign that stands beside a number, with a blank in between: 20 °C, 10
+ * ‰, 5 €; § 5, № 5. */
 static bool is_unit_sign(uint32_t c)
 {
     return c == 0xB0 || c == 0x2030 || c == 0x2031 || c == 0x2032 || c == 0x2033 || c == 0x2103 ||

@@ -50,8 +50,8 @@ MT_MUST_CHECK enum mt_status mt_reading_pieces(const struct mt_tokenizer *tokeni
                                                const char *text, size_t length, size_t *out,
                                                struct mt_error *err);
 
-/* Whether it is a letter or digit (mt_is_word_char) that the model can read, perhaps as another
- * one. */
+/* Whether the character is a letter or digit (mt_is_word_char) that the model can read, perhaps as
+ * another one. */
 bool mt_is_readable_word_char(const struct mt_tokenizer *tokenizer, uint32_t code_point);
 
 #endif

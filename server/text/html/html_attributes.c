@@ -29,7 +29,7 @@ static bool is_described(const GumboElement *element)
            strcasecmp(value_of(element, "property"), "og:description") == 0;
 }
 
-/* Whether it is an input whose value is a button's label. */
+/* Whether the element is an input whose value is a button's label. */
 static bool is_button(const GumboElement *element)
 {
     static const char *const types[] = {"submit", "button", "reset"};

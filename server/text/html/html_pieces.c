@@ -65,7 +65,7 @@ static bool is_inline_tag(GumboTag tag)
     return is_among(tag, tags, sizeof tags / sizeof *tags);
 }
 
-/* Whether it is a check box or the like, which separates texts. */
+/* Whether the element is a check box or the like, which separates texts. */
 static bool is_choice(const GumboNode *node)
 {
     const GumboAttribute *type = gumbo_get_attribute(&node->v.element.attributes, "type");
@@ -81,7 +81,7 @@ static const char *sibling_text(const GumboNode *node, bool is_next)
     return sibling && is_text(sibling) ? sibling->v.text.text : "";
 }
 
-/* Whether it stands between words of a sentence: "Press <button>OK</button> to go on". */
+/* Whether the element stands between words of a sentence: "Press <button>OK</button> to go on". */
 static bool is_in_sentence(const GumboNode *node)
 {
     const char *before = sibling_text(node, false), *behind = sibling_text(node, true);

@@ -18,8 +18,8 @@ struct mt_link_list {
     size_t n;
 };
 
-/* Adds the next link, with its range in the reader's own units. Returns whether all of links belong
- * to a list. */
+/* Adds the next link, with its range in the reader's own units. Returns whether all links in
+ * `links` belong to a list. */
 bool mt_link_list_add(struct mt_link_list *list, struct mt_range link, bool is_behind_words);
 
 #endif

@@ -73,7 +73,7 @@ static size_t count_whole_groups(const struct parsed *number, const UNumberForma
     return n > 1 && group_digits(number, 0) > 3 ? 0 : n;
 }
 
-/* Whether it is like 12.05.2024: a year at one end, and two short groups. */
+/* Whether the number is like 12.05.2024: a year at one end, and two short groups. */
 static bool is_date(const struct parsed *number)
 {
     if (number->n != 3)

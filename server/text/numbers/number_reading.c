@@ -323,7 +323,7 @@ static uint64_t power_of_ten(uint32_t power)
     return result;
 }
 
-/* Whether it is a whole number below 10,000. */
+/* Whether the number is a whole number below 10,000. */
 static bool is_term(const struct mt_number_side *side, const struct mt_number *number,
                     uint64_t *out)
 {

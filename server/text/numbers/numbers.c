@@ -92,7 +92,7 @@ static bool have_same_value(const struct mt_number_side *source, const struct mt
            !are_of_other_kinds(source, from, target, to);
 }
 
-/* Whether it is the first of two groups, with a colon or a full stop behind it, as in an hour. */
+/* Whether the group is the first of two, with a colon or a full stop behind it, as in an hour. */
 static bool is_hour(const struct mt_number_side *side, const struct mt_number_group *group)
 {
     const struct mt_number *number = &side->numbers[group->number];
@@ -119,7 +119,7 @@ static bool is_same_hour(const struct mt_number_side *source, const struct mt_nu
            is_half_a_day_later(target, to, source, from);
 }
 
-/* Whether it is the short form of a year: "'98", "98er", "1997-98", "SS98". */
+/* Whether the group is the short form of a year: "'98", "98er", "1997-98", "SS98". */
 static bool is_short_year(const struct mt_number_side *side, const struct mt_number_group *group)
 {
     const struct mt_numbers_text *text = side->text;
