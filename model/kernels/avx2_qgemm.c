@@ -71,7 +71,7 @@ MT_INLINE void multiply_rows(const int8_t *w, const int8_t *split, size_t row_by
     }
 }
 
-/* n_rows is a constant. */
+/* n_rows is a constant wherever this is inlined. */
 MT_INLINE void block_rows(const struct mt_qgemm *g, const struct mt_ymm_columns *c, size_t first,
                           const int8_t *split, size_t n_rows, size_t m)
 {

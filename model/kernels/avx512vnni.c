@@ -12,7 +12,7 @@
 #include <stdalign.h>
 
 #define ROWS_AT_ONCE \
-    8 /* times two blocks of columns: 16 accumulators; the compiler spills from 24 */
+    8 /* with two blocks of columns these take 16 accumulators; from 24 on gcc spills registers */
 #define MAX_CHAINS 4
 
 /* How far ahead of the multiply-adds weights are prefetched for few rows. The hardware prefetches,

@@ -21,7 +21,7 @@ struct mt_linear_tile {
     const float *x;
     size_t ldx;
     const float *w;
-    size_t ldw, n;       /* n elements of k */
+    size_t ldw, n;       /* n: number of inputs k */
     const float *bias;   /* of the first chunk, or NULL: zeros */
     bool is_first_chunk; /* further chunks are added to y */
     float *y;

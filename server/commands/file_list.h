@@ -44,7 +44,8 @@ MT_MUST_CHECK enum mt_status mt_file_list_add(struct mt_file_list *list, const c
                                               const enum mt_document_format *format,
                                               struct mt_error *err);
 
-/* Fails because the file does not exist or, MT_INVALID, its name does not tell a format. */
+/* Returns the error for a file whose format is unknown: MT_INVALID for an unknown extension, or the
+ * system's error if the file does not exist. */
 enum mt_status mt_file_list_fail_name(const char *path, struct mt_error *err);
 
 /* MT_INVALID, with both names: two files would have the same output, or a file would be its own

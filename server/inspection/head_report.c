@@ -368,8 +368,8 @@ static const char *column_piece(const struct report *report, const struct gold *
     return token->special ? NULL : token->piece;
 }
 
-/* Adds up where a row's weight is. For the cross-attention, SAME is the source token at the same
- * relative position as the row in the translation. */
+/* Adds a row's weights to the shares of the positions that they are at. For the cross-attention,
+ * SAME is the source token at the same relative position as the row in the translation. */
 static void add_row(const struct report *report, const struct gold *gold, enum mt_trace_kind kind,
                     const float *row, size_t at, const struct mt_trace_shape *shape, double *shares)
 {

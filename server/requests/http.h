@@ -55,8 +55,8 @@ struct mt_http_options {
 MT_MUST_CHECK enum mt_status mt_http_create(const struct mt_http_options *options,
                                             struct mt_http **out, struct mt_error *err);
 
-/* Takes listen_fd over, even where it fails, and begins to accept. Raises the limit on descriptors
- * where max_connections needs it; MT_LIMIT where the system does not allow that. */
+/* Begins to accept connections. It owns listen_fd from then on, even if it fails. Raises the limit
+ * on descriptors where max_connections needs it; MT_LIMIT where the system does not allow that. */
 MT_MUST_CHECK enum mt_status mt_http_start(struct mt_http *http, int listen_fd,
                                            struct mt_error *err);
 

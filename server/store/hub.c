@@ -109,7 +109,7 @@ static enum mt_status read_ref(const char *folder, const char *revision,
     return is_commit ? MT_OK : MT_NOT_FOUND;
 }
 
-/* Finds the name of the only folder in there. Returns false where there are none, or several. */
+/* Finds the name of the only folder in snapshots. Returns false if there is none, or several. */
 static bool find_only(const char *snapshots, char out[MT_HUB_COMMIT_BYTES])
 {
     DIR *directory = opendir(snapshots);

@@ -155,7 +155,7 @@ static enum mt_status reserve_part(struct pass *pass, struct mt_error *err)
     return MT_ROOM(&t->parts, &t->capacity, t->n + 1, "sentences", err);
 }
 
-/* Takes the tokens over, even where it fails. */
+/* Adds a part, which owns the tokens from then on, even if it fails. */
 static enum mt_status add_part(struct pass *pass, struct mt_range range,
                                struct mt_token_list *tokens, bool was_cut, struct mt_error *err)
 {

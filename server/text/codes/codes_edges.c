@@ -253,8 +253,8 @@ static bool take_lists(struct mt_codes_finder *finder)
     return has_some || (finder->n_items > 0 && take_choice(finder, finder->n_items - 1));
 }
 
-/* Counts the quotation marks that are open behind text[begin, end): a mark that closes one is not a
- * sign of a path. */
+/* Counts the quotation marks that are open behind text[begin, end), because a mark that closes one
+ * is not a sign of a path. */
 static void count_quotes(const struct mt_codes_finder *finder, size_t begin, size_t end,
                          size_t *n_open)
 {
