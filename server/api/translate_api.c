@@ -175,8 +175,8 @@ static enum mt_status read_request(struct mt_translate_state *state, struct mt_r
 
 /* ---- the way of each text ---- */
 
-/* page is the language of the texts around these, and only uncertain ones are detected then; NULL
- * at first. */
+/* Detects the language of each text. If page, the language of the texts around these, is not NULL,
+ * then only the uncertain ones are detected again. */
 static enum mt_status detect_each(struct mt_translate_state *state,
                                   const struct mt_request *request, const char *page,
                                   struct mt_error *err)

@@ -178,7 +178,7 @@ struct mt_exchange {
     struct mt_exchange *next_detached, *previous_detached;
 
     struct mt_exchange *next,
-        *previous;    /* neighbours in heads or, guarded as that list is, in returned */
+        *previous;    /* neighbours in the list heads or returned; guarded like it */
     bool is_returned; /* the exchange is in the list returned */
 
     /* The work. It belongs to whoever has the exchange. */

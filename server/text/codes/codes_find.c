@@ -197,9 +197,9 @@ static size_t plain_word(const char *text)
     }
 }
 
-/* Whether the text is nothing but such words, with single blanks between them and at most a comma
- * or the like behind each, as nearly all sentences are. No finder takes anything of such texts, so
- * they need not look. */
+/* Whether the text consists of plain words (plain_word), with single blanks between them and at
+ * most one of .,!? behind each, as in nearly all sentences. Such texts have no codes, so they are
+ * not searched. */
 static bool is_prose(const struct mt_codes_finder *finder)
 {
     const char *text = finder->text, *as;

@@ -398,7 +398,7 @@ static bool is_separating(const struct mt_html_pieces *pieces, size_t index)
            0;
 }
 
-/* Cuts where only such an element separates two texts: "27<span></span>14 min". */
+/* Separates texts with only a separating element between them: "27<span></span>14 min". */
 static void cut_at_separators(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     const struct mt_html_ends *last = NULL; /* ends of the text before */
