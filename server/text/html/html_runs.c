@@ -317,8 +317,8 @@ static struct row look_at_row(const struct mt_html_pieces *pieces, size_t first,
     return row;
 }
 
-/* Cuts a text from the only element beside it: "Comments<span>12</span>". Returns whether it
- * did. */
+/* Cuts a text from the only element beside it: "Comments<span>12</span>", or "News<small>Sent an
+ * hour ago</small>", but not "Java<b>Script</b>". Returns whether it did. */
 static bool cut_pair(struct mt_html_pieces *pieces, const struct row *row)
 {
     struct neighbour element = look_at(pieces, row->element);
@@ -329,7 +329,7 @@ static bool cut_pair(struct mt_html_pieces *pieces, const struct row *row)
     bool is_glued = is_before ? !text->has_blank_behind && !element.ends.has_blank_before
                               : element.end == row->loose && !element.ends.has_blank_behind &&
                                     !text->has_blank_before;
-    if (element.is_phrase || !is_glued || !is_seam(last, first))
+    if ((element.is_phrase && element.holds.blanks == 0) || !is_glued || !is_seam(last, first))
         return false;
     pieces->items[is_before ? element.first : element.end].cuts = true;
     return true;

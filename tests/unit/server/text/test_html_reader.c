@@ -123,6 +123,8 @@ static const struct {
     {"Good.<sup>[1]</sup> Day.<sup>*</sup>", "[Good.{.<sup>[1]</sup>} Day.]<sup>*</sup>"},
     {"a<sup><a href=x>1</a></sup> b<a><sup>2</sup></a> c",
      "[a{.<sup><a href=x>1</a></sup>} b{.<a><sup>2</sup></a>} c]"},
+    {"News<small>Sent an hour ago</small>", "[News]<small>[Sent an hour ago]</small>"},
+    {"Java<b>Script</b>", "[Java{+<b>}Script{-</b>}]"},
     {"the 1<sup>st</sup> day", "[the 1st day]"},
     {"in 1999<sup>a</sup> or 12<sup>3</sup>", "[in 1999{.<sup>a</sup>} or 12]<sup>3</sup>"},
     {"or 10<sup>6</sup> km<sup>2</sup>, 2.5 m<sup>2</sup>.",
