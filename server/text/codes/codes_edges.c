@@ -1,6 +1,7 @@
 /* Finds what separates texts in a line: separators between the words of a path, signs at a text's
  * ends, leader dots, quotation marks around a word. */
 #include "server/text/codes/codes_state.h"
+#include "server/text/placeholders.h"
 
 #include <unicode/uchar.h>
 
@@ -320,7 +321,8 @@ static bool is_of_number(const struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i];
     uint32_t c = mt_codes_at(finder, item->begin);
-    if (item->has_unread || !mt_codes_joins_numbers(c))
+    if (item->has_unread || !mt_codes_joins_numbers(c) ||
+        item->end != mt_codes_next(finder, item->begin))
         return false;
     bool is_fraction = u_charType((UChar32)c) == U_OTHER_NUMBER;
     return is_fraction || (i + 1 < finder->n_items && finder->items[i + 1].has_digit) ||
@@ -391,6 +393,26 @@ static void take_signs(struct mt_codes_finder *finder)
     }
 }
 
+/* Whether it is an emoji or a circled number, and a text begins behind it. */
+static bool is_marker(const struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = &finder->items[i];
+    uint32_t c = mt_codes_at(finder, item->begin);
+    bool is_circled = (c >= 0x2460 && c <= 0x2473) || (c >= 0x2776 && c <= 0x2793);
+    return (is_circled
+                ? mt_codes_next(finder, item->begin) - item->begin
+                : mt_emoji_at(finder->text, item->end, item->begin)) == item->end - item->begin &&
+           i + 1 < finder->n_items && finder->items[i + 1].is_name;
+}
+
+/* In a line that begins with such a sign, others begin further texts: "① First ② Second". */
+static void take_markers(struct mt_codes_finder *finder)
+{
+    for (size_t i = 1; i < finder->n_items && is_marker(finder, 0); i++)
+        if (is_marker(finder, i))
+            mt_codes_claim_over(finder, MT_CODE_EDGE, finder->items[i].begin, finder->items[i].end);
+}
+
 /* ---- dots ---- */
 
 /* Returns the end of a run of dots, which may have blanks between them, or of a line to write on,
@@ -457,6 +479,15 @@ static bool is_rule(const struct mt_codes_finder *finder, size_t begin, size_t r
            !(has_words(finder, begin, run_begin) && has_words(finder, run_stop, end));
 }
 
+/* Whether it is the dash of a sentence that breaks off: "I told you--". */
+static bool is_cut_off(const struct mt_codes_finder *finder, size_t run_begin, size_t run_stop,
+                       size_t end, size_t n)
+{
+    uint32_t c = mt_codes_at(finder, run_begin), before = mt_codes_before(finder, run_begin);
+    return (c != '-' || n > 1) && mt_codes_skip_blanks(finder, run_stop, end) == end &&
+           (mt_codes_is_letter(before) || before == ' ');
+}
+
 static void take_dots(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     size_t from = begin;
@@ -465,15 +496,17 @@ static void take_dots(struct mt_codes_finder *finder, size_t begin, size_t end)
         stop = mt_codes_next(finder, at);
         if (finder->taken[at] == MT_TAKEN_EDGE)
             from = stop;
-        bool is_leader = c == '.' || c == '_' || c == 0x2026 || c == 0xB7 || c == '-';
-        if (finder->taken[at] != MT_FREE || !is_leader)
+        bool is_dash = c == '-' || c == 0x2013 || c == 0x2014;
+        bool is_leader = c == '.' || c == '_' || c == 0x2026 || c == 0xB7;
+        if (finder->taken[at] != MT_FREE || !(is_leader || is_dash))
             continue;
         size_t n;
         stop = run_end(finder, at, end, &n);
         bool is_ellipsis = (c == '.' && n == 3) || (c == 0x2026 && n == 1);
-        if (is_ellipsis && breaks_off(finder, at, stop))
+        if ((is_ellipsis && breaks_off(finder, at, stop)) ||
+            (is_dash && is_cut_off(finder, at, stop, end, n)))
             mt_codes_claim(finder, MT_CODE_EDGE, at, stop);
-        else if (n >= LEAST_LEADERS ||
+        else if ((n >= LEAST_LEADERS && c != 0x2013 && c != 0x2014) ||
                  (c == '-' && n > 1 && is_rule(finder, from, at, stop, end)) ||
                  (c == '_' && n >= 2) || (c == 0x2026 && n >= 2))
             take_leaders(finder, from, at, stop, end);
@@ -629,6 +662,7 @@ void mt_codes_find_edges(struct mt_codes_finder *finder)
         if (is_listed && take_lists(finder))
             is_listed = mt_codes_list_items(finder, begin, end);
         if (is_listed && is_special(finder)) {
+            take_markers(finder);
             take_separators(finder);
             if (mt_codes_list_items(finder, begin, end))
                 take_signs(finder);
