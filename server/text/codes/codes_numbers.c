@@ -10,6 +10,8 @@
 #define MOST_IN_SEQUENCE 32
 /* Most letters directly behind an amount, as in £20pp. */
 #define MOST_GLUED_LETTERS 3
+/* How far back the quotation mark is looked for that another one closes. */
+#define MAX_QUOTED_BYTES 1000
 
 static const struct mt_codes_item *item_at(const struct mt_codes_finder *finder, size_t i)
 {
@@ -482,6 +484,44 @@ static size_t take_section(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_NUMBER, item->core_begin, item->core_end);
 }
 
+/* Claims two whole prices and the dash between them, $5–$10, of which models lose a sign. */
+static size_t take_prices(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = item_at(finder, i);
+    size_t at = item->core_begin, n = 0;
+    while (at < item->core_end && n < 2 &&
+           u_charType((UChar32)mt_codes_at(finder, at)) == U_CURRENCY_SYMBOL) {
+        size_t digits = mt_codes_next(finder, at);
+        for (at = digits; at < item->core_end && mt_codes_digit_at(finder, at);)
+            at++;
+        uint32_t c = at < item->core_end ? mt_codes_at(finder, at) : 0;
+        n += at > digits;
+        if (n == 1 && (c == '-' || c == 0x2013))
+            at = mt_codes_next(finder, at);
+    }
+    return n == 2 && at == item->core_end &&
+           mt_codes_take(finder, MT_CODE_NUMBER, item->core_begin, at);
+}
+
+/* Claims 15": inches, unless the mark closes what another one has opened; 12" x 8" is one. */
+static size_t take_inches(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = item_at(finder, i);
+    size_t at = item->core_end, open = 0, from = finder->items[0].begin;
+    bool is_one = item->begin == item->core_begin && is_number(finder, item) && at < item->end &&
+                  finder->text[at] == '"';
+    from = at > MAX_QUOTED_BYTES && from < at - MAX_QUOTED_BYTES ? at - MAX_QUOTED_BYTES : from;
+    for (size_t k = from; k < at && is_one; k++)
+        open += finder->text[k] == '"' && finder->taken[k] == MT_FREE;
+    if (!is_one || open % 2 == 1 || !mt_codes_take(finder, MT_CODE_NUMBER, item->begin, at + 1))
+        return 0;
+    static const char *const signs[] = {"x", "X", "\xC3\x97", NULL};
+    if (i > 1 && is_text(finder, item_at(finder, i - 1), signs) && finder->n > 1 &&
+        finder->found[finder->n - 2].code.at.end + 1 == item_at(finder, i - 1)->begin)
+        mt_codes_join(finder);
+    return 1;
+}
+
 /* Claims the time zone behind a time: 3 PM EST, 21:00 CET. */
 static size_t take_zone(struct mt_codes_finder *finder, size_t i)
 {
@@ -662,19 +702,24 @@ static size_t take_reference(struct mt_codes_finder *finder, size_t i)
                                                                                                : 0;
 }
 
-/* Claims times such as 9am and 5:30pm where the vocabulary has no piece for their end. */
+/* Claims times such as 9am and 5:30pm where the vocabulary has no piece for their end, and 5.30pm,
+ * which models take for a fraction. */
 static size_t take_half(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = item_at(finder, i);
     size_t at = item->core_begin, begin = at;
-    while (at < item->core_end && at - begin < 5 &&
-           (mt_codes_digit_at(finder, at) || (finder->text[at] == ':' && at > begin)))
-        at++;
+    bool has_stop = false;
+    for (; at < item->core_end && at - begin < 5; at++) {
+        bool is_joint = at > begin && mt_codes_is_one_of(finder->text[at], ":.");
+        if (!is_joint && !mt_codes_digit_at(finder, at))
+            break;
+        has_stop = has_stop || finder->text[at] == '.';
+    }
     if (at == begin || item->core_end != at + 2 || (finder->text[at + 1] | 0x20) != 'm' ||
         !mt_codes_is_one_of(finder->text[at], "apAP") || !finder->options->tokenizer)
         return 0;
     /* Both halves of the day are claimed alike, because a sentence often has both. */
-    return count_pieces(finder, "5pm", 3) > count_pieces(finder, "5", 1) + 1 &&
+    return (has_stop || count_pieces(finder, "5pm", 3) > count_pieces(finder, "5", 1) + 1) &&
            mt_codes_take(finder, MT_CODE_WORD, begin, item->core_end);
 }
 
@@ -716,11 +761,12 @@ static size_t take_release(struct mt_codes_finder *finder, size_t i)
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_round_price,   take_pair,     take_fraction, take_dollars, take_rate,
-        take_feet_in_words, take_currency, take_amount,   take_price,   take_ratio,
-        take_mixed,         take_angle,    take_feet,     take_tagged,  take_version,
-        take_release,       take_numero,   take_section,  take_zone,    take_sequence,
-        take_reference,     take_half,     take_speed,    take_sides,   take_portion};
+        take_round_price,   take_pair,     take_fraction,  take_dollars, take_rate,
+        take_feet_in_words, take_currency, take_amount,    take_price,   take_ratio,
+        take_mixed,         take_angle,    take_feet,      take_inches,  take_prices,
+        take_tagged,        take_version,  take_release,   take_numero,  take_section,
+        take_zone,          take_sequence, take_reference, take_half,    take_speed,
+        take_sides,         take_portion};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)
