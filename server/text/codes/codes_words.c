@@ -373,6 +373,49 @@ static bool take_letters(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_WORD, first, end);
 }
 
+/* Whether text[begin, end) begins with digits and signs as the pattern has them: 0000-00-00. */
+static bool is_like(const struct mt_codes_finder *finder, size_t begin, size_t end,
+                    const char *pattern)
+{
+    size_t n = strlen(pattern);
+    for (size_t i = 0; i < n && begin + i < end; i++)
+        if (pattern[i] == '0' ? !mt_codes_digit_at(finder, begin + i)
+                              : finder->text[begin + i] != pattern[i])
+            return false;
+    return end >= begin + n && !mt_codes_digit_at(finder, begin + n);
+}
+
+/* Claims the time of a log's line, 2024-01-15 10:23:45, and what stands behind that of a mail,
+ * +0000. */
+static size_t take_timestamp(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = &finder->items[i], *next = item + 1;
+    if (i + 1 < finder->n_items && next->taken == MT_FREE &&
+        is_like(finder, item->core_begin, item->end, "0000-00-00") &&
+        item->end == item->core_begin + 10 && next->begin == item->end + 1 &&
+        is_like(finder, next->begin, next->core_end, "00:00"))
+        return mt_codes_take(finder, MT_CODE_NUMBER, item->core_begin, next->core_end) ? 2 : 0;
+    size_t sign = item->core_begin;
+    return i > 0 && item[-1].has_digit && mt_codes_is_one_of(mt_codes_char(finder, sign), "+-") &&
+           item->core_end == sign + 5 && is_like(finder, sign + 1, item->core_end, "0000") &&
+           mt_codes_take(finder, MT_CODE_NUMBER, sign, item->core_end);
+}
+
+/* Claims the first name of an option, -h, --help, and a word that is masked: f***. */
+static bool take_masked(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = &finder->items[i];
+    size_t begin = item->core_begin, at = begin, end = item->core_end;
+    if (end - begin == 2 && finder->text[begin] == '-' &&
+        mt_ascii_is_letter(finder->text[at + 1]) && mt_codes_char(finder, end) == ',')
+        return mt_codes_take(finder, MT_CODE_WORD, begin, end);
+    while (at < end && mt_ascii_is_letter(finder->text[at]))
+        at++;
+    size_t n_stars = strspn(finder->text + at, "*");
+    return at > begin && at - begin <= 2 && n_stars >= 2 && at + n_stars == end &&
+           mt_codes_take(finder, MT_CODE_WORD, begin, end);
+}
+
 /* Claims the command in "Run npm install first." and returns how many items it took. */
 static size_t take_command(struct mt_codes_finder *finder, size_t i)
 {
@@ -389,11 +432,13 @@ static void take_items(struct mt_codes_finder *finder)
     for (size_t i = 0; i < finder->n_items && !finder->status; i++) {
         if (finder->items[i].taken != MT_FREE)
             continue;
-        size_t n = mt_codes_take_expression(finder, i, &none_before);
+        size_t n = take_timestamp(finder, i);
+        if (!n)
+            n = mt_codes_take_expression(finder, i, &none_before);
         if (!n)
             n = mt_codes_take_number(finder, i);
         if (!n)
-            n = take_initials(finder, i) || take_letters(finder, i);
+            n = take_initials(finder, i) || take_letters(finder, i) || take_masked(finder, i);
         if (!n)
             n = take_command(finder, i);
         if (n) {
