@@ -113,8 +113,17 @@ static bool begins_with(const char *text, size_t end, const char *word)
     return end > n && memcmp(text, word, n) == 0;
 }
 
+/* Whether there is an operator between blanks: x + 1. */
+static bool has_operator(const char *text, size_t end)
+{
+    for (size_t i = 0; i + 2 < end; i++)
+        if (text[i] == ' ' && text[i + 2] == ' ' && mt_codes_is_one_of(text[i + 1], "+-*/%<>?"))
+            return true;
+    return false;
+}
+
 /* Whether the text begins like a statement of a program or of SQL: if (x > 0) return y; SELECT *
- * FROM users; "return" counts only before a single word. */
+ * FROM users; "return" counts only before a single word or an operator. */
 static bool is_statement(const char *text, size_t end)
 {
     static const char *const words[] = {"if (", "while (", "for (", "else "};
@@ -132,16 +141,19 @@ static bool is_statement(const char *text, size_t end)
     size_t n = blank ? (size_t)(blank + 1 - text) : 0, n_last = sizeof last - 1;
     bool returns = n >= n_last && memcmp(text + n - n_last, last, n_last) == 0;
     return (returns && (is_inner || n == n_last)) ||
+           (begins_with(text, end, last) && has_operator(text, end)) ||
            (is_inner && end - n == n_last && memcmp(text + n, "return;", n_last) == 0);
 }
 
 /* Whether the line ends like a line of a program: x = 1; f(x); i++; if (x) { and { return x; }.
- * "file(s);" and "&nbsp;}" do not. */
+ * "file(s);" and "&nbsp;}" do not. One of Python begins like it: def f(x): */
 static bool is_code(const struct mt_codes_finder *finder, const struct line *line)
 {
     const char *text = finder->text + line->begin;
     size_t length = line->end - line->begin, end = length;
     char last = text[end - 1];
+    if (begins_with(text, end, "def ") && memmem(text, end, "):", 2))
+        return true;
     while (end > 0 && mt_codes_is_one_of(text[end - 1], " {}"))
         end--;
     if (end < 4 || (text[end - 1] != ';' && !(last == '{' && text[end - 1] == ')')))
