@@ -103,7 +103,8 @@ void mt_json_number(struct mt_json_writer *writer, double value, int digits);
  * of probabilities. Otherwise like mt_json_number. */
 void mt_json_fixed(struct mt_json_writer *writer, double value, int decimals);
 
-/* Does the same, but always writes a point, for readers that distinguish 90.0 from 90. */
+/* Writes as mt_json_fixed does, but always with a point, for readers that distinguish 90.0 from
+ * 90. */
 void mt_json_float(struct mt_json_writer *writer, double value, int decimals);
 
 /* Write members of an object: the key, and what the function without "member" writes. The last two

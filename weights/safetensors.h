@@ -43,7 +43,7 @@ struct mt_safetensors;
 MT_MUST_CHECK enum mt_status mt_safetensors_open(const char *path, struct mt_safetensors **out,
                                                  struct mt_error *err);
 
-/* Does the same, with a choice of how the file is loaded. */
+/* Opens the file as mt_safetensors_open does, but loads it in this mode. */
 MT_MUST_CHECK enum mt_status mt_safetensors_load(const char *path, enum mt_load_mode mode,
                                                  struct mt_safetensors **out, struct mt_error *err);
 

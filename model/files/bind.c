@@ -112,7 +112,7 @@ static enum mt_status find_shape(const struct binder *b, const char *name, struc
     return check_shape(b, tensor, shape);
 }
 
-/* Does the same, and checks that its floating-point numbers are finite. */
+/* Finds a tensor as find_shape does, and checks that its floating-point numbers are finite. */
 static enum mt_status find_tensor(const struct binder *b, const char *name, struct shape shape,
                                   const struct mt_tensor **out)
 {

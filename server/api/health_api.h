@@ -10,7 +10,7 @@
 /* Replies {"status":"ok"}: the process is alive. */
 extern const struct mt_handler mt_health_handler;
 
-/* Does the same, but replies 503 once the server drains, so that no more work is sent to it. */
+/* Replies {"status":"ok"}, but 503 once the server drains, so that no more work is sent to it. */
 extern const struct mt_handler mt_ready_handler;
 
 /* Replies in Prometheus' text format: metrics.h. */

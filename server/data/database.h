@@ -81,8 +81,8 @@ typedef enum mt_status mt_database_work(struct mt_connection *connection, void *
 MT_MUST_CHECK enum mt_status mt_database_do(struct mt_database *database, mt_database_work *work,
                                             void *context, struct mt_error *err);
 
-/* Does the same for work that only reads: it sees one state of the database, and does not wait for
- * writing transactions. */
+/* Calls work that only reads in a transaction: it sees one state of the database, and does not wait
+ * for writing transactions. */
 MT_MUST_CHECK enum mt_status mt_database_read(struct mt_database *database, mt_database_work *work,
                                               void *context, struct mt_error *err);
 

@@ -54,9 +54,9 @@ void mt_message_begin(struct mt_text *out);
 MT_MUST_CHECK enum mt_status mt_message_send(int fd, int64_t deadline_ms, enum mt_message_kind kind,
                                              struct mt_text *out, struct mt_error *err);
 
-/* Does the same for a message that may be delayed: it is appended to *waiting, which is sent once
- * it has at least MT_MESSAGE_BUFFER_BYTES. flush sends the rest and has to be called before any
- * other message is sent. */
+/* Writes a message that may be delayed: it is appended to *waiting, which is sent once it has at
+ * least MT_MESSAGE_BUFFER_BYTES. flush sends the rest and has to be called before any other message
+ * is sent. Errors are those of mt_message_send. */
 MT_MUST_CHECK enum mt_status mt_message_collect(int fd, int64_t deadline_ms,
                                                 enum mt_message_kind kind, struct mt_text *out,
                                                 struct mt_text *waiting, struct mt_error *err);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same limits as for the settings of these names. */
+/* Largest values in attentiond.json. The first three are the limits of the settings, too. */
 #define MAX_LENGTH_PENALTY 10
 #define MAX_DECODING_LENGTH 100000
 #define MAX_LENGTH_FACTOR 1000

@@ -97,8 +97,8 @@ MT_MUST_CHECK enum mt_status mt_translation_render(const struct mt_translation *
                                                    size_t rank, struct mt_text *out,
                                                    struct mt_error *err);
 
-/* Does the same, and sets ranges (an array of n_sentences, or NULL) to the position of each
- * sentence's translation in the text that was appended. */
+/* Renders as mt_translation_render does, and sets ranges (an array of n_sentences, or NULL) to the
+ * position of each sentence's translation in the text that was appended. */
 MT_MUST_CHECK enum mt_status mt_translation_render_ranges(const struct mt_translation *translation,
                                                           size_t rank, struct mt_range *ranges,
                                                           struct mt_text *out,

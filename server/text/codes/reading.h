@@ -31,8 +31,8 @@ enum mt_reading {
 enum mt_reading mt_reading_of(const struct mt_tokenizer *tokenizer, uint32_t code_point,
                               const char **as);
 
-/* Does the same for the character that text[at, end) begins with, together with the marks that
- * compose with it: *n bytes. text is well-formed UTF-8. */
+/* Returns how the model reads the character that text[at, end) begins with, together with the marks
+ * that compose with it: *n bytes. *as is set as by mt_reading_of. text is well-formed UTF-8. */
 enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
                               size_t end, size_t *n, const char **as);
 
