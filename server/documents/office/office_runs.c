@@ -23,6 +23,7 @@ struct reader {
     const struct mt_office_kept *kept;
     struct mt_office_prefix prefix;
     bool is_placeholder;      /* slides fill the shape in */
+    bool is_string;           /* the cell holds characters that no formula has made */
     size_t copied_depth;      /* depth of a chart's copy of cells; 0: outside of any */
     const char *copied;       /* name of the elements of characters in it */
     size_t series_name_depth; /* depth of c:tx */
@@ -601,6 +602,13 @@ static bool is_plain(struct reader *reader, const struct mt_xml_tag *tag)
     bool is_name = strcmp(tag->name, "v") == 0 && tag->depth == reader->series_name_depth + 1;
     if (reader->texts == MT_OFFICE_NOTES)
         return strcmp(tag->name, "text") == 0;
+    if (reader->texts == MT_OFFICE_CELLS) {
+        if (strcmp(tag->name, "c") == 0)
+            reader->is_string = strcmp(mt_office_attribute(tag, "t"), "str") == 0;
+        else if (strcmp(tag->name, "f") == 0)
+            reader->is_string = false;
+        return reader->is_string && strcmp(tag->name, "v") == 0;
+    }
     if (reader->texts != MT_OFFICE_CHART)
         return false;
     if (strcmp(tag->name, "tx") == 0)

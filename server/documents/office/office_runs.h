@@ -18,7 +18,8 @@ enum mt_office_texts {
     MT_OFFICE_CHART,   /* a:p, and copies of cells: names of series and categories */
     MT_OFFICE_NOTES,   /* each element "text", which has only characters */
     MT_OFFICE_STRINGS, /* si, of a workbook's table of strings */
-    /* is, within cells; headers and footers; messages about cells that a person fills in */
+    /* is, and v with characters, within cells; headers and footers; messages about cells that a
+     * person fills in */
     MT_OFFICE_CELLS,
     MT_OFFICE_COMMENTS, /* text, which has runs */
 };

@@ -157,8 +157,8 @@ static const struct {
     {"strings.xml", CELL("<t/>") CELL(""), ""},
     {"sheet.xml",
      "<c r=\"A1\" t=\"inlineStr\"><is><t>Inline</t></is></c><c t=\"str\"><f>A1</f><v>Made</v></c>"
-     "<c><v>7</v></c>",
-     "Inline"},
+     "<c><v>7</v></c><c t=\"str\"><v>Fish &amp;\nchips</v></c><c t=\"n\"><v>1</v></c>",
+     "Inline|Fish &amp;<0:b/>chips"},
     {"sheet.xml",
      "<headerFooter><oddHeader>&amp;L&amp;\"Arial,Bold\"&amp;12Sales&amp;CPage &amp;P-1 of &amp;N "
      "so"
