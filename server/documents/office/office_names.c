@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 const char *mt_office_attribute(const struct mt_xml_tag *tag, const char *name)
 {
@@ -66,6 +67,28 @@ bool mt_office_is_code(const char *style)
                                          "CodeChar",     "InlineCode",       "SourceCode",
                                          "CodeBlock",    "HTMLPreformatted", "PreformattedText"};
     return MT_IS_ONE_OF(style, styles);
+}
+
+char mt_office_field_form(const char *instruction)
+{
+    static const struct {
+        const char *name;
+        char form;
+    } fields[] = {
+        {"PAGE", 'n'},       {"NUMPAGES", 'n'}, {"SECTIONPAGES", 'n'}, {"SECTION", 'n'},
+        {"DATE", 'n'},       {"TIME", 'n'},     {"CREATEDATE", 'n'},   {"SAVEDATE", 'n'},
+        {"PRINTDATE", 'n'},  {"EDITTIME", 'n'}, {"SEQ", 'n'},          {"PAGEREF", 'n'},
+        {"NUMWORDS", 'n'},   {"NUMCHARS", 'n'}, {"FILENAME", 'n'},     {"FILESIZE", 'n'},
+        {"AUTONUM", 'n'},    {"LISTNUM", 'n'},  {"REVNUM", 'n'},       {"EQ", 'n'},
+        {"=", 'n'},          {"AUTHOR", 'w'},   {"LASTSAVEDBY", 'w'},  {"USERNAME", 'w'},
+        {"MERGEFIELD", 'w'},
+    };
+    instruction += strspn(instruction, " \t\r\n");
+    size_t n = instruction[0] == '=' ? 1 : strcspn(instruction, " \t\r\n\\");
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (strlen(fields[i].name) == n && strncasecmp(fields[i].name, instruction, n) == 0)
+            return fields[i].form;
+    return '\0';
 }
 
 bool mt_office_unescape(const char *xml, size_t length, struct mt_text *out)

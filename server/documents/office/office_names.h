@@ -35,6 +35,10 @@ bool mt_office_is_one_of(const char *name, const char *const *names, size_t n);
 /* Whether a style of runs or paragraphs is meant for source code, by its identifier. */
 bool mt_office_is_code(const char *style);
 
+/* Returns what the instruction's field has for a result: 'n', a number, or 'w', a name, which a
+ * program computes, so that it is not translated; 0: words. */
+char mt_office_field_form(const char *instruction);
+
 /* Appends the text between tags as words: entities become characters, line ends and tabs become
  * blanks. Returns false where there is other markup in it, which could not be written again. */
 bool mt_office_unescape(const char *xml, size_t length, struct mt_text *out);

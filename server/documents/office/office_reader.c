@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Deepest nesting of paragraphs, in text boxes, and of fields. */
 #define MAX_PARAGRAPHS 16
@@ -22,7 +21,7 @@ enum { NO_DIRECTION = 1, DIRECTION = 2, LANGUAGE = 3 };
 struct field {
     bool is_result; /* its instruction is complete */
     bool is_first;  /* it is the one for which the token is being made */
-    bool is_left;
+    char left;      /* the form of its result, mt_office_field_form; 0: it has words */
 };
 
 /* An element around runs. */
@@ -203,23 +202,6 @@ static enum mt_status add_code(struct reader *reader, struct mt_range content, s
 
 /* ---- fields ---- */
 
-/* Whether the instruction belongs to a field whose result a program computes, so that it is not
- * translated. */
-static bool is_left(const struct mt_text *instruction)
-{
-    static const char *const names[] = {
-        "PAGE",     "NUMPAGES",  "SECTIONPAGES", "SECTION", "DATE",    "TIME",     "CREATEDATE",
-        "SAVEDATE", "PRINTDATE", "EDITTIME",     "SEQ",     "PAGEREF", "NUMWORDS", "NUMCHARS",
-        "FILENAME", "FILESIZE",  "AUTONUM",      "LISTNUM", "REVNUM",  "EQ",       "="};
-    const char *name = instruction->bytes ? instruction->bytes : "";
-    name += strspn(name, " \t\r\n");
-    size_t n = name[0] == '=' ? 1 : strcspn(name, " \t\r\n\\");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == n && strncasecmp(names[i], name, n) == 0)
-            return true;
-    return false;
-}
-
 static enum mt_status begin_field(struct reader *reader, struct mt_range range)
 {
     struct paragraph *p = current(reader);
@@ -249,8 +231,10 @@ static enum mt_status separate_field(struct reader *reader, struct mt_range rang
     if (status || !field)
         return status;
     field->is_result = true;
-    field->is_left = field->is_first && is_left(&reader->instruction);
-    if (field->is_first && !field->is_left)
+    field->left = '\0';
+    if (field->is_first && reader->instruction.length > 0)
+        field->left = mt_office_field_form(reader->instruction.bytes);
+    if (field->is_first && !field->left)
         p->field = NONE;
     return MT_OK;
 }
@@ -270,7 +254,7 @@ static enum mt_status end_field(struct reader *reader, struct mt_range range)
         token->family = MT_OFFICE_FIELD;
     } else if (field.is_first) {
         token->kind = MT_OFFICE_POINT;
-        token->form = field.is_left ? 'n' : '\0';
+        token->form = field.left;
         p->field = NONE;
     }
     return MT_OK;
@@ -547,11 +531,9 @@ static enum mt_status begin_in_paragraph(struct reader *reader, const struct mt_
         return MT_OK;
     }
     if (strcmp(name, "fldSimple") == 0) {
-        const char *instruction = mt_office_attribute(tag, "instr");
-        const struct mt_text words = {.bytes = (char *)(size_t)instruction,
-                                      .length = strlen(instruction)};
-        if (is_left(&words)) {
-            begin_whole(reader, tag, false, 'n');
+        char left = mt_office_field_form(mt_office_attribute(tag, "instr"));
+        if (left) {
+            begin_whole(reader, tag, false, left);
             return MT_OK;
         }
     }
@@ -704,19 +686,29 @@ static void take_paragraph_property(struct reader *reader, const struct mt_xml_t
         p->direction_at = tag->range.begin;
 }
 
-/* Adds the description of a picture, which is read aloud, as a text. */
-static enum mt_status take_description(struct reader *reader, const struct mt_xml_tag *tag)
+/* Adds words in attributes as texts: what is read aloud for a picture or a table, and the
+ * letters of a watermark. */
+static enum mt_status take_attributes(struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const char *const deleted[] = {"del", "moveFrom"};
+    static const struct {
+        const char *element, *attribute;
+    } texts[] = {{"docPr", "title"},
+                 {"docPr", "descr"},
+                 {"tblCaption", "val"},
+                 {"tblDescription", "val"},
+                 {"textpath", "string"}};
     struct paragraph *p = current(reader);
-    if (p->field != NONE || MT_IS_ONE_OF(p->whole_name, deleted))
+    enum mt_status status = MT_OK;
+    if (p && (p->whole_depth == 0 || p->field != NONE || MT_IS_ONE_OF(p->whole_name, deleted)))
         return MT_OK;
     size_t n = reader->document->n;
-    enum mt_status status =
-        mt_office_add_attribute(reader->document, tag->range, "title", 0, reader->err);
-    if (!status)
-        status = mt_office_add_attribute(reader->document, tag->range, "descr", 0, reader->err);
-    p->has_attributes = p->has_attributes || reader->document->n > n;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && !status; i++)
+        if (strcmp(tag->name, texts[i].element) == 0)
+            status = mt_office_add_attribute(reader->document, tag->range, texts[i].attribute, 0,
+                                             reader->err);
+    if (p)
+        p->has_attributes = p->has_attributes || reader->document->n > n;
     return status;
 }
 
@@ -731,10 +723,8 @@ static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, st
         return begin_paragraph(reader, tag);
     if (p && p->whole_depth > 0 && tag->depth == p->whole_depth + 1)
         take_paragraph_property(reader, tag);
-    if (p && p->whole_depth > 0 && strcmp(tag->name, "docPr") == 0)
-        return take_description(reader, tag);
     if (!p || p->whole_depth > 0)
-        return MT_OK;
+        return take_attributes(reader, tag);
     if (p->properties_depth > 0) {
         if (tag->depth == p->properties_depth + 1) {
             p->property_begin = tag->range.begin;

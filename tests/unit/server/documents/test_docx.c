@@ -149,6 +149,10 @@ static const struct {
      "Page <0:n/> of it"},
     {P(R("Page ") "<w:fldSimple w:instr=\"NUMPAGES\">" R("3") "</w:fldSimple>" R(" of it")),
      "Page <0:n/> of it"},
+    {P(R("Dear ") FIELD("begin") INSTRUCTION(" MERGEFIELD Name ") FIELD("separate")
+           R("\u00abName\u00bb") FIELD("end") R(", of ") "<w:fldSimple w:instr=\" author \">" R(
+               "Jane") "</w:fldSimple>" R(" here.")),
+     "Dear <0:w/>, of <1:w/> here."},
     {P(R("See ") FIELD("begin") INSTRUCTION("REF a") FIELD("separate") R("chapter one") FIELD("end")
            R(".")),
      "See <0>chapter one</0>."},
@@ -183,6 +187,12 @@ static const struct {
            DESCRIBED("B") FIELD("end")),
      "<0>One<1/></0>|B"},
     {P(R("Kept") "<w:del>" DESCRIBED("A") "</w:del>" PICTURE(" descr=\"\"")), "Kept"},
+    {P("<w:r><w:pict><v:shape><v:textpath style='x' string='Draft &amp; more'/></v:shape></w:pict>"
+       "</w:r>" R("A header")),
+     "A header|Draft &amp; more"},
+    {"<w:tbl><w:tblPr><w:tblCaption w:val=\"Prices\"/><w:tblDescription w:val=\"Of all\"/>"
+     "</w:tblPr><w:tr><w:tc>" P(R("A cell")) "</w:tc></w:tr></w:tbl>",
+     "Prices|Of all|A cell"},
     {P(""), ""},
     {P("<w:r><w:tab/></w:r>"), ""},
     {"<p><r><t>another namespace</t></r></p>", ""},
