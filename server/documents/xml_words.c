@@ -171,19 +171,32 @@ static bool stands_as_word(const struct reader *reader, const struct tag *tag, s
     return has_blank && (end == reader->length || strchr(" .,;:!?)", text[end]));
 }
 
+/* Whether the tag is a line break, as XLIFF 1.2, XLIFF 2 or Angular's XLIFF 2 has it. */
+static bool is_break(const struct reader *reader, const struct tag *tag)
+{
+    return has_attribute(reader->source, tag, "ctype", "lb") ||
+           has_attribute(reader->source, tag, "subType", "xlf:lb") ||
+           has_attribute(reader->source, tag, "equiv", "LINE_BREAK");
+}
+
 static void add_whole(struct reader *reader, const struct tag *tag, size_t end)
 {
     struct mt_text *words = &reader->segment->words;
     size_t begin = words->length, content = tag->range.end;
     const char *close = memchr(reader->source + content, '<', end - content);
     size_t n_content = close ? (size_t)(close - reader->source) - content : 0;
-    if (!stands_as_word(reader, tag, end)) {
+    bool breaks = is_break(reader, tag);
+    if (!breaks && !stands_as_word(reader, tag, end)) {
         add(reader, MT_CODE_POINT, tag->range.begin, end, MT_NO_MATE);
         return;
     }
     bool is_count = mt_placeholder_is_count(reader->source + content, n_content);
-    add(reader, is_count ? MT_CODE_NUMBER : MT_CODE_WORD, tag->range.begin, end, MT_NO_MATE);
-    mt_text_append(words, "X", 1); /* the code covers this letter, so that nobody sees it */
+    add(reader,
+        breaks     ? MT_CODE_BREAK
+        : is_count ? MT_CODE_NUMBER
+                   : MT_CODE_WORD,
+        tag->range.begin, end, MT_NO_MATE);
+    mt_text_append(words, breaks ? "\n" : "X", 1); /* which the code covers */
     if (!reader->status && !words->status)
         reader->segment->codes[reader->segment->n - 1].at.end = begin + 1;
 }
@@ -242,6 +255,40 @@ static void take_end(struct reader *reader, const struct tag *tag)
     add(reader, MT_CODE_POINT, tag->range.begin, tag->range.end, MT_NO_MATE);
 }
 
+/* Whether `id` is `name`, or `name` and a number: START_LINK_1 ends with CLOSE_LINK. */
+static bool is_numbered(const char *text, struct mt_range id, struct mt_range name)
+{
+    size_t n = name.end - name.begin, at = id.begin + n;
+    return id.end - id.begin >= n && memcmp(text + id.begin, text + name.begin, n) == 0 &&
+           (at == id.end ||
+            (text[at] == '_' && strspn(text + at + 1, "0123456789") == id.end - at - 1));
+}
+
+/* Takes Angular's <x id="START_LINK"/> and <x id="CLOSE_LINK"/>. */
+static bool take_angular(struct reader *reader, const struct tag *tag, size_t end)
+{
+    static const char start[] = "START_", closing[] = "CLOSE_";
+    const char *text = reader->source;
+    const struct mt_range id = find_attribute(text, tag, "id");
+    const size_t n = strlen(start);
+    const struct mt_range name = {id.begin + n, id.end};
+    if (!equals(text, tag->name, "x") || id.end - id.begin <= n)
+        return false;
+    if (memcmp(text + id.begin, start, n) == 0) {
+        push(reader, tag, end, name, false);
+        return true;
+    }
+    if (memcmp(text + id.begin, closing, n) != 0)
+        return false;
+    for (size_t k = reader->n_open; k-- > 0 && !reader->open[k].is_pair;)
+        if (equals(text, reader->open[k].name, "x") &&
+            is_numbered(text, reader->open[k].id, name)) {
+            close_pair(reader, k, tag->range.begin, end);
+            return true;
+        }
+    return false;
+}
+
 /* Takes bpt, sc or bx, or what ends them. Both halves have to be in the same elements to become a
  * pair. */
 static bool take_half(struct reader *reader, const struct tag *tag, size_t end)
@@ -287,7 +334,8 @@ static void take_element(struct reader *reader, const struct tag *tag)
         end = find_element_end(text, reader->length, tag);
     reader->at = end;
     if (role == WHOLE) {
-        add_whole(reader, tag, end);
+        if (!take_angular(reader, tag, end))
+            add_whole(reader, tag, end);
     } else if (role == BEGIN || role == END) {
         if (!take_half(reader, tag, end))
             add(reader, MT_CODE_POINT, tag->range.begin, end, MT_NO_MATE);

@@ -609,7 +609,7 @@ START_TEST(a_language_that_is_none_is_not_written)
 }
 END_TEST
 
-/* Codes by letters: ( ) pairs, . points, - gaps, W words, N numbers, | edges. */
+/* Codes by letters: ( ) pairs, . points, - gaps, W words, N numbers, / breaks, | edges. */
 static const struct {
     const char *xml, *android, *expected;
 } inlines[] = {
@@ -625,6 +625,14 @@ static const struct {
      "[|]a[|] [(]b[)] [W] d"},
     {"a <!-- b --><![CDATA[c]]>&d; e <?f?>", NULL, "a [.][.][.] e [.]"},
     {"a <x equiv-text=\"{{b}}\"/>c", NULL, "a [W]c"},
+    {"a<x id=\"3\" ctype=\"lb\"/>b <ph id=\"0\" equiv=\"LINE_BREAK\" type=\"fmt\"/>c<ph "
+     "subType=\"xlf:lb\"/>",
+     NULL, "a[/]b [/]c[/]"},
+    {"<x id=\"START_LINK_1\" equiv-text=\"{{a}}\"/>a <x id=\"START_TAG_B\"/>b<x "
+     "id=\"CLOSE_TAG_B\"/><x id="
+     "\"CLOSE_LINK\"/><x id=\"CLOSE_LINK\"/>",
+     NULL, "[(]a [(]b[)][)][.]"},
+    {"<x id=\"START_A\"/>a<g><x id=\"CLOSE_A\"/></g><x id=\"START_\"/>", NULL, "[.]a[.][.]"},
     {"a\n  b \\'c\\' \\u00e4 \\n\\@ \"d\"", "", "a[-]b 'c' \xC3\xA4 \n@ [.]d[.]"},
     {"\\u0020a:\\u0020", "", "[-]a:[-]"},
     {"<xliff:g id=\"a\">%1$s</xliff:g> b <xliff:g>%d</xliff:g>", "", "[W] b [N]"},
@@ -635,7 +643,7 @@ START_TEST(inline_elements_are_codes)
 {
     static const char letters[] = {
         [MT_CODE_OPEN] = '(', [MT_CODE_CLOSE] = ')',  [MT_CODE_POINT] = '.', [MT_CODE_GAP] = '-',
-        [MT_CODE_WORD] = 'W', [MT_CODE_NUMBER] = 'N', [MT_CODE_EDGE] = '|'};
+        [MT_CODE_WORD] = 'W', [MT_CODE_NUMBER] = 'N', [MT_CODE_BREAK] = '/', [MT_CODE_EDGE] = '|'};
     const char *xml = inlines[_i].xml;
     const struct mt_coded_options options = {0};
     mt_coded_reader *read = inlines[_i].android ? mt_read_android_words : mt_read_xml_words;
