@@ -244,6 +244,14 @@ static enum mt_status declare_utf8(struct reader *reader, const struct form *hea
     return MT_OK;
 }
 
+/* Whether the message is GNOME's place for the names of translators, which a program does not show
+ * while it has no translation. */
+static bool is_credits(const struct mt_text *id)
+{
+    return strcmp(id->bytes, "translator-credits") == 0 ||
+           strcmp(id->bytes, "translator_credits") == 0;
+}
+
 /* Ends an entry: decides which of its forms are translated, and from which text. */
 static enum mt_status end_entry(struct reader *reader)
 {
@@ -264,7 +272,8 @@ static enum mt_status end_entry(struct reader *reader)
         const struct form *form = &entry->forms[i];
         bool is_singular = !entry->has_plural || (i == 0 && entry->n_forms > 1);
         const struct mt_text *source = is_singular ? &entry->id : &entry->plural;
-        bool is_wanted = !is_header && (form->is_empty || reader->options->retranslate);
+        bool is_wanted = !is_header && !is_credits(&entry->id) &&
+                         (form->is_empty || reader->options->retranslate);
         if (is_wanted && source->length > 0)
             status = add_form(reader, form, source);
     }
