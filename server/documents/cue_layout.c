@@ -1,5 +1,6 @@
 #include "server/documents/cue_layout.h"
 
+#include "base/ascii.h"
 #include "base/size.h"
 #include "base/vector.h"
 
@@ -148,7 +149,8 @@ static enum mt_status find_words(const struct mt_cue_layout *layout, struct word
                 last = (struct mt_range){at, at + n_bytes};
             seen += n == 0;
             at += n_bytes;
-            if (n == 0 && at < layout->length && begins_word(&beginnings, layout, at))
+            bool is_number = n == 0 && mt_ascii_is_digit(text[last.begin]); /* of what follows */
+            if (n == 0 && !is_number && at < layout->length && begins_word(&beginnings, layout, at))
                 break;
         }
         word.range.end = at;

@@ -314,44 +314,44 @@ static void arrow(const struct mt_document_text *text, struct mt_text *out)
     mt_text_append_string(out, "00:00:01,000 --> 00:00:02,000");
 }
 
-static void chinese(const struct mt_document_text *text, struct mt_text *out)
+static const char *said;
+
+static void say(const struct mt_document_text *text, struct mt_text *out)
 {
     (void)text;
-    mt_text_append_string(out, "\xE6\x88\x91\xE8\xAE\xA4\xE4\xB8\xBA\xEF\xBC\x8C"
-                               "\xE6\x88\x91\xE4\xBB\xAC\xE8\xB5\xB0\xE3\x80\x82");
+    mt_text_append_string(out, said);
 }
 
 START_TEST(scripts_without_blanks_are_laid_out_too)
 {
-    expect(CUE("1", "01", "02", "I think") CUE("2", "02", "03", "we go."), MT_DOCUMENT_SRT, chinese,
-           CUE("1", "01", "02", "\xE6\x88\x91\xE8\xAE\xA4\xE4\xB8\xBA\xEF\xBC\x8C")
-               CUE("2", "02", "03", "\xE6\x88\x91\xE4\xBB\xAC\xE8\xB5\xB0\xE3\x80\x82"));
+    said = "我认为，我们走。";
+    expect(CUE("1", "01", "02", "I think") CUE("2", "02", "03", "we go."), MT_DOCUMENT_SRT, say,
+           CUE("1", "01", "02", "我认为，") CUE("2", "02", "03", "我们走。"));
 }
 END_TEST
 
-static void japanese(const struct mt_document_text *text, struct mt_text *out)
-{
-    (void)text;
-    mt_text_append_string(out, "あなたを傷つけたくなかったので、本当に残念です。");
-}
-
 START_TEST(lines_of_japanese_begin_with_words)
 {
+    said = "あなたを傷つけたくなかったので、本当に残念です。";
     expect(CUE("1", "01", "02", "I never wanted to hurt you")
                CUE("2", "02", "03", "and I am really sorry."),
-           MT_DOCUMENT_SRT, japanese,
+           MT_DOCUMENT_SRT, say,
            CUE("1", "01", "02", "あなたを傷つけたくなかったので、")
                CUE("2", "02", "03", "本当に残念です。"));
     expect(CUE("1", "01", "02", "I never")
                CUE("2", "02", "03", "wanted to hurt you, and I am so sorry now."),
-           MT_DOCUMENT_SRT, japanese,
+           MT_DOCUMENT_SRT, say,
            CUE("1", "01", "02", "あなたを")
                CUE("2", "02", "03", "傷つけたくなかったので、本当に残念です。"));
     expect(CUE("1", "01", "02", "I never wanted")
                CUE("2", "02", "03", "to hurt anybody, and I am so sorry."),
-           MT_DOCUMENT_SRT, japanese,
+           MT_DOCUMENT_SRT, say,
            CUE("1", "01", "02", "あなたを")
                CUE("2", "02", "03", "傷つけたくなかったので、本当に残念です。"));
+    said = "電車は7時に出ます。";
+    expect(CUE("1", "01", "02", "The train goes") CUE("2", "02", "03", "there at seven o'clock."),
+           MT_DOCUMENT_SRT, say,
+           CUE("1", "01", "02", "電車は7時に") CUE("2", "02", "03", "出ます。"));
     static const char file[] =
         CUE("1", "01", "02", "傷つけたくなか") CUE("2", "02", "03", "ったので。");
     expect(file, MT_DOCUMENT_SRT, same, file); /* wherever its lines end */
