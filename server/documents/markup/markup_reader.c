@@ -634,10 +634,10 @@ static enum mt_status take_attributes(struct reader *reader, const struct mt_mar
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < markup->n_values && !status; i++) {
         const struct mt_markup_value *known = &markup->values[i];
-        if (known->element && strcmp(known->element, tag->name) != 0)
-            continue;
         const char *value = mt_markup_attribute(markup, tag, known->attribute);
-        if (!value || value[strspn(value, " \t\r\n")] == '\0')
+        bool is_other = known->element && strcmp(known->element, tag->name) != 0;
+        if (is_other || !value || value[strspn(value, " \t\r\n")] == '\0' ||
+            (markup->is_read && !markup->is_read(tag, known->attribute)))
             continue;
         const struct mt_range range = mt_xml_find_attribute(bytes, tag->range, known->attribute);
         if (is_readable(bytes + range.begin, range.end - range.begin, value))

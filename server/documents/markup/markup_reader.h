@@ -67,6 +67,8 @@ struct mt_markup {
     size_t n_elements;
     const struct mt_markup_value *values;
     size_t n_values;
+    /* Whether the attribute holds words in this tag. NULL: it always does. */
+    bool (*is_read)(const struct mt_markup_tag *tag, const char *attribute);
     /* HTML's entities are known; otherwise every entity that XML does not define is an error */
     bool knows_entities;
     mt_markup_role_of *role; /* NULL: the table determines all roles */

@@ -2,9 +2,11 @@
 
 #include "base/size.h"
 #include "server/documents/markup/markup_reader.h"
+#include "server/documents/office/office_names.h"
 #include "server/documents/office/office_paragraph.h"
 #include "server/documents/office/office_words.h"
 #include "server/documents/xml_elements.h"
+#include "server/text/html/html_pieces.h"
 
 #include <string.h>
 #include <strings.h>
@@ -92,9 +94,11 @@ static const struct mt_markup_element elements[] = {
 };
 
 static const struct mt_markup_value values[] = {
-    {NULL, "alt"}, {NULL, "title"}, {NULL, "placeholder"}, {NULL, "aria-label"}};
+    {NULL, "alt"},      {NULL, "title"},     {NULL, "placeholder"}, {NULL, "aria-label"},
+    {"input", "value"}, {"option", "label"}, {"optgroup", "label"}, {"meta", "content"}};
 
 static mt_markup_role_of role_of;
+static bool is_read(const struct mt_markup_tag *tag, const char *attribute);
 
 static const struct mt_markup markup = {
     .namespaces = namespaces,
@@ -103,6 +107,7 @@ static const struct mt_markup markup = {
     .n_elements = sizeof elements / sizeof *elements,
     .values = values,
     .n_values = sizeof values / sizeof *values,
+    .is_read = is_read,
     .knows_entities = true,
     .role = role_of,
 };
@@ -113,13 +118,27 @@ static const char *value_of(const struct mt_markup_tag *tag, const char *name)
     return value ? value : "";
 }
 
+/* Whether an attribute holds words in this tag, by the same rules as in html_attributes.c. */
+static bool is_read(const struct mt_markup_tag *tag, const char *attribute)
+{
+    static const char *const buttons[] = {"submit", "button", "reset"};
+    static const char *const described[] = {"description", "og:title", "og:description"};
+    if (strcmp(attribute, "value") == 0)
+        return MT_IS_ONE_OF(value_of(tag, "type"), buttons);
+    if (strcmp(attribute, "content") == 0)
+        return MT_IS_ONE_OF(value_of(tag, "name"), described) ||
+               MT_IS_ONE_OF(value_of(tag, "property"), described);
+    return strcmp(attribute, "title") != 0 || strcmp(tag->name, "link") != 0;
+}
+
 /* Returns whether an element is left out: it must not be translated, or is the number of a printed
  * page. */
 static enum mt_markup_role role_of(void *context, const struct mt_markup_tag *tag,
                                    enum mt_markup_role role)
 {
     (void)context;
-    bool is_left = strcasecmp(value_of(tag, "translate"), "no") == 0;
+    bool is_left = strcasecmp(value_of(tag, "translate"), "no") == 0 ||
+                   mt_html_class_says_no(value_of(tag, "class"));
     bool is_page = strcmp(value_of(tag, "epub:type"), "pagebreak") == 0;
     bool is_look = role == MT_MARKUP_LOOK, has_name = value_of(tag, "id")[0] != '\0';
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)

@@ -105,10 +105,24 @@ static bool is_inline(const GumboNode *node)
     return is_inline_tag(tag) && !is_choice(node);
 }
 
+bool mt_html_class_says_no(const char *class)
+{
+    static const char name[] = "notranslate", blanks[] = " \t\r\n\f";
+    for (size_t n; *(class += strspn(class, blanks)); class += n) {
+        n = strcspn(class, blanks);
+        if (n == strlen(name) && memcmp(class, name, n) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool mt_html_says_no(const GumboNode *node)
 {
-    const GumboAttribute *attribute = gumbo_get_attribute(&node->v.element.attributes, "translate");
-    return attribute && strcasecmp(attribute->value, "no") == 0;
+    const GumboVector *attributes = &node->v.element.attributes;
+    const GumboAttribute *attribute = gumbo_get_attribute(attributes, "translate");
+    const GumboAttribute *class = gumbo_get_attribute(attributes, "class");
+    return (attribute && strcasecmp(attribute->value, "no") == 0) ||
+           (class && mt_html_class_says_no(class->value));
 }
 
 static bool is_ignored(const struct mt_coded_options *options, const GumboNode *node)

@@ -86,6 +86,8 @@ MT_MUST_CHECK enum mt_status mt_html_check_depth(const struct mt_html_tree *tree
  * own attribute demands this. */
 bool mt_html_is_left_alone(const struct mt_coded_options *options, const GumboNode *element);
 bool mt_html_says_no(const GumboNode *element);
+/* As class="notranslate" does, as well as translate="no". */
+bool mt_html_class_says_no(const char *class);
 
 /* A walk through the characters of a TEXT. */
 struct mt_html_walk mt_html_walk(const struct mt_html_pieces *pieces, size_t text);

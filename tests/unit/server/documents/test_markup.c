@@ -376,6 +376,15 @@ static const struct {
     {"<p>The <span translate=\"no\">Acme</span> thing</p><p translate=\"no\">Not <b>me</b></p>",
      "The <0:w/> thing", "Das <0:w/>",
      "<p>Das <span translate=\"no\">Acme</span></p><p translate=\"no\">Not <b>me</b></p>"},
+    {"<p class=\"a notranslate\">Not me</p><p><link title=\"A\"/><input type=\"text\" "
+     "value=\"B\"/><input "
+     "type=\"submit\" value=\"Send\"/></p><meta name=\"description\" content=\"All of it\"/><meta "
+     "name=\"author\" content=\"C\"/>",
+     "Send|All of it", "Ab|Alles",
+     "<p class=\"a notranslate\">Not me</p><p><link title=\"A\"/><input type=\"text\" "
+     "value=\"B\"/><input "
+     "type=\"submit\" value=\"Ab\"/></p><meta name=\"description\" content=\"Alles\"/><meta "
+     "name=\"author\" content=\"C\"/>"},
     {"<script>var a = 'b';</script><style>p {}</style><p>1<script/></p><p> </p>", "1", "2",
      "<script>var a = 'b';</script><style>p {}</style><p>2<script/></p><p> </p>"},
     {"<p><span>One</span><span> and</span> <em>the other</em></p>", "<0>One and</0> the other",

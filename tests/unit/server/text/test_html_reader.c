@@ -100,6 +100,8 @@ static const struct {
     {"a <svg><text>b</text></svg> c", "[a {.<svg><text>b</text></svg>} c]"},
     {"a <script>b<c</script> c", "[a {.<script>b<c</script>} c]"},
     {"<code>f()</code>, <kbd>x</kbd>", "<code>f()</code>, <kbd>x</kbd>"},
+    {"<p class=\"big notranslate\">a<p class=notranslated>b</p>",
+     "<p class=\"big notranslate\">a<p class=notranslated>[b]</p>"},
     {"<p translate=no>a<p>b</p>", "<p translate=no>a<p>[b]</p>"},
     {"<p translate=no>a</p><p>b</p>", "<p translate=no>a</p><p>[b]</p>"},
     {"<html translate=no><body><p>a<table>b<tr><td>c",
