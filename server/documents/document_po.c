@@ -248,8 +248,8 @@ static enum mt_status declare_utf8(struct reader *reader, const struct form *hea
  * while it has no translation. */
 static bool is_credits(const struct mt_text *id)
 {
-    return strcmp(id->bytes, "translator-credits") == 0 ||
-           strcmp(id->bytes, "translator_credits") == 0;
+    return id->length > 0 && (strcmp(id->bytes, "translator-credits") == 0 ||
+                              strcmp(id->bytes, "translator_credits") == 0);
 }
 
 /* Ends an entry: decides which of its forms are translated, and from which text. */
