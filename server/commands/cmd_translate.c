@@ -206,8 +206,10 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
     struct mt_budget budget = {.limit = UINT64_MAX};
     const struct mt_service service = {.settings = settings, .attention_budget = &budget};
     const struct mt_model_defaults defaults = MT_NO_MODEL_DEFAULTS;
-    const struct mt_loaded_model loaded = {
-        .model = session->model, .label = "", .defaults = &defaults};
+    struct mt_loaded_model loaded = {.model = session->model, .label = "", .defaults = &defaults};
+    status = mt_model_choice_own_alignment(settings, session->model, &loaded.alignment, err);
+    if (status)
+        return status;
     stream.service = &service;
     stream.loaded = &loaded;
     stream.reader = &session->reader;

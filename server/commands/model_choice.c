@@ -6,6 +6,7 @@
 #include "model/model.h"
 #include "model/tokenizer/tokenizer.h"
 #include "server/commands/cli.h"
+#include "server/models/model_check.h"
 #include "server/models/model_profile.h"
 #include "server/models/served_model.h"
 #include "server/store/hub.h"
@@ -201,4 +202,19 @@ enum mt_status mt_model_choice_alignment(const struct mt_settings *settings,
     status = mt_alignment_parse(&profile.defaults.alignment, out, err);
     mt_model_profile_finish(&profile);
     return status ? status : mt_alignment_parse(words, out, err);
+}
+
+enum mt_status mt_model_choice_own_alignment(const struct mt_settings *settings,
+                                             const struct mt_model *model,
+                                             struct mt_alignment_choice *out, struct mt_error *err)
+{
+    char name[MT_HUB_NAME_BYTES];
+    struct mt_model_profile profile;
+    mt_model_name_of(settings->model, name);
+    enum mt_status status = mt_model_profile_read(settings->model, name, &profile, err);
+    if (status)
+        return status;
+    status = mt_model_defaults_check(&profile.defaults, model, out, err);
+    mt_model_profile_finish(&profile);
+    return status;
 }

@@ -60,4 +60,11 @@ MT_MUST_CHECK enum mt_status mt_model_choice_alignment(const struct mt_settings 
                                                        struct mt_alignment_choice *out,
                                                        struct mt_error *err);
 
+/* Returns the alignment that the model's attentiond.json names, as the daemon uses it, or else the
+ * default one. Statuses of mt_model_profile_read and mt_model_defaults_check. */
+MT_MUST_CHECK enum mt_status mt_model_choice_own_alignment(const struct mt_settings *settings,
+                                                           const struct mt_model *model,
+                                                           struct mt_alignment_choice *out,
+                                                           struct mt_error *err);
+
 #endif

@@ -166,6 +166,10 @@ class Lines(Case):
             out = self.translated("1,234.56\n\"No\"\n", "--target-lang", "tlh").splitlines()
         self.assertEqual((out[0], out[1][0]), ("1,234.56", '"'))
 
+    def test_tags_go_where_the_alignment_of_attentiond_json_says(self):
+        out = self.translated("Click <b>here</b> to reset your password.\n", "--model", str(ROOT / "weights/en-de"))
+        self.assertIn(" <b>hier</b>", out)
+
     def test_carriage_returns_stay_at_the_end(self):
         self.assertEqual(self.translated("I love it.\r\n\r\n"), "Ich liebe es.\r\n\r\n")
 
