@@ -388,6 +388,9 @@ static enum mt_status run_documents(struct session *session, const struct mt_set
         .path = path,
         .bar = &session->bar,
     };
+    status = mt_model_choice_own_alignment(settings, session->model, &command.alignment, err);
+    if (status)
+        return status;
     mt_text_direction_set(&session->direction, &command.translation);
     command.document.target_lang = mt_text_direction_target(&session->direction);
     command.document.source_lang = mt_text_direction_source(&session->direction);

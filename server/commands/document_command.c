@@ -8,7 +8,6 @@
 #include "server/engine/decode.h"
 #include "server/documents/document_translation.h"
 #include "server/requests/handler.h"
-#include "server/commands/model_choice.h"
 #include "server/commands/progress_bar.h"
 #include "server/commands/warning_printer.h"
 #include "server/models/served_model.h"
@@ -147,7 +146,10 @@ static enum mt_status translate(const struct mt_document_command *command,
     struct mt_budget budget = {.limit = (uint64_t)command->settings->max_attention_values};
     const struct mt_service service = {.settings = command->settings, .attention_budget = &budget};
     const struct mt_model_defaults defaults = MT_NO_MODEL_DEFAULTS;
-    struct mt_loaded_model model = {.model = command->model, .label = "", .defaults = &defaults};
+    const struct mt_loaded_model model = {.model = command->model,
+                                          .label = "",
+                                          .defaults = &defaults,
+                                          .alignment = command->alignment};
     const struct mt_document_step step = {.service = &service,
                                           .model = &model,
                                           .options = &command->translation,
@@ -156,10 +158,7 @@ static enum mt_status translate(const struct mt_document_command *command,
     struct mt_document_translation *translation = NULL;
     struct sentences sentences = {0};
     bool is_made = false;
-    enum mt_status status =
-        mt_model_choice_own_alignment(command->settings, command->model, &model.alignment, err);
-    if (!status)
-        status = mt_document_translation_create(document, &translation, err);
+    enum mt_status status = mt_document_translation_create(document, &translation, err);
     if (!status)
         mt_document_translation_begin_step(translation, &step);
     while (!status && !is_made)

@@ -6,6 +6,7 @@
 #define MT_SERVER_COMMANDS_DOCUMENT_COMMAND_H
 
 #include "server/documents/document.h"
+#include "server/inspection/inspection.h"
 #include "server/text/translation.h"
 
 struct mt_model;
@@ -18,6 +19,7 @@ struct mt_settings;
 struct mt_document_command {
     const struct mt_settings *settings;
     const struct mt_model *model;
+    struct mt_alignment_choice alignment; /* the heads by which tags are placed */
     struct mt_document_options document;
     struct mt_translation_options translation;
     size_t max_rows; /* of a decoder step */

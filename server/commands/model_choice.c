@@ -156,7 +156,15 @@ enum mt_status mt_model_choice_make(const struct mt_model_choice *choice,
     return status;
 }
 
-/* ---- languages ---- */
+/* ---- what the model's files say ---- */
+
+static enum mt_status read_profile(const struct mt_settings *settings, struct mt_model_profile *out,
+                                   struct mt_error *err)
+{
+    char name[MT_HUB_NAME_BYTES];
+    mt_model_name_of(settings->model, name);
+    return mt_model_profile_read(settings->model, name, out, err);
+}
 
 static const char *only(const struct mt_model_language *languages, size_t n)
 {
@@ -172,10 +180,8 @@ enum mt_status mt_model_choice_direction(const struct mt_settings *settings,
     if ((*source || mt_tokenizer_source_lang(tokenizer)) &&
         (*target || mt_tokenizer_target_lang(tokenizer)))
         return mt_text_direction_choose(tokenizer, source, target, out, err);
-    char name[MT_HUB_NAME_BYTES];
     struct mt_model_profile profile;
-    mt_model_name_of(settings->model, name);
-    enum mt_status status = mt_model_profile_read(settings->model, name, &profile, err);
+    enum mt_status status = read_profile(settings, &profile, err);
     if (status)
         return status;
     if (!*source && !mt_tokenizer_source_lang(tokenizer))
@@ -193,10 +199,8 @@ enum mt_status mt_model_choice_alignment(const struct mt_settings *settings,
 {
     if (words->layers || words->heads)
         return mt_alignment_parse(words, out, err);
-    char name[MT_HUB_NAME_BYTES];
     struct mt_model_profile profile;
-    mt_model_name_of(settings->model, name);
-    enum mt_status status = mt_model_profile_read(settings->model, name, &profile, err);
+    enum mt_status status = read_profile(settings, &profile, err);
     if (status)
         return status;
     status = mt_alignment_parse(&profile.defaults.alignment, out, err);
@@ -208,10 +212,8 @@ enum mt_status mt_model_choice_own_alignment(const struct mt_settings *settings,
                                              const struct mt_model *model,
                                              struct mt_alignment_choice *out, struct mt_error *err)
 {
-    char name[MT_HUB_NAME_BYTES];
     struct mt_model_profile profile;
-    mt_model_name_of(settings->model, name);
-    enum mt_status status = mt_model_profile_read(settings->model, name, &profile, err);
+    enum mt_status status = read_profile(settings, &profile, err);
     if (status)
         return status;
     status = mt_model_defaults_check(&profile.defaults, model, out, err);

@@ -193,7 +193,7 @@ class German(Case, unittest.TestCase):
                 n_right += bool(place & right) and place <= set(range(min(right), max(right) + 1))
         print(f"en-de: {n_right} of {n} tags", file=sys.stderr)
         self.assertGreater(n, 100)
-        self.assertGreater(n_right / n, 0.95)  # 0.94 with the upper half's mean
+        self.assertGreater(n_right / n, 0.95)
 
 
 class French(Case, unittest.TestCase):

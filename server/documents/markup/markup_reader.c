@@ -489,7 +489,7 @@ static void end_link(struct paragraph *p, size_t open, size_t close)
     }
 }
 
-/* Whether everything read within open looks can be written without them. */
+/* Whether what was read within open elements of looks, such as b, can be written without them. */
 static bool can_part(const struct paragraph *p)
 {
     bool is_in_look = false, can = true;

@@ -401,7 +401,7 @@ static size_t take_timestamp(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_NUMBER, sign, item->core_end);
 }
 
-/* Claims the first name of an option, -h, --help, and a word that is masked: f***. */
+/* Claims the -h of "-h, --help", and a masked word: f***. */
 static bool take_masked(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i];

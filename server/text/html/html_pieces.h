@@ -83,10 +83,10 @@ MT_MUST_CHECK enum mt_status mt_html_check_depth(const struct mt_html_tree *tree
                                                  struct mt_error *err);
 
 /* Whether an element is left as it is with everything in it; the second function tells whether its
- * own attribute demands this. */
+ * own attributes demand this. */
 bool mt_html_is_left_alone(const struct mt_coded_options *options, const GumboNode *element);
 bool mt_html_says_no(const GumboNode *element);
-/* As class="notranslate" does, as well as translate="no". */
+/* Whether a class attribute has the class notranslate, which means the same as translate="no". */
 bool mt_html_class_says_no(const char *class);
 
 /* A walk through the characters of a TEXT. */

@@ -15,14 +15,14 @@ void mt_html_pair(struct mt_html_pieces *pieces, size_t first, size_t end);
 bool mt_html_is_note(const struct mt_html_pieces *pieces, size_t first);
 
 /*
- * Marks before which pieces of a run a text ends, after mt_html_pair: between neighbours that are
- * independent texts,
+ * Marks the pieces of a run before which a text ends. To be called after mt_html_pair. A text ends
+ * between neighbours that are independent texts,
  *
  *   <a>Home</a>|<a>About</a>      <span>Hello.</span>|<span>Bye.</span>
  *   <span>O</span><span>nce</span>
  *
- * and where a text would have too many codes. A pair within which a text ends belongs to none of
- * them.
+ * and where it would have too many codes. If a text ends between the two tags of a pair, then these
+ * tags belong to no text.
  */
 void mt_html_cut(struct mt_html_pieces *pieces, size_t first, size_t end);
 
