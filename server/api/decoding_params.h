@@ -13,6 +13,7 @@
 
 struct mt_loaded_model;
 struct mt_model;
+struct mt_model_defaults;
 struct mt_settings;
 
 /* asked: the size in the request; 0: it has none. Returns 0 where the model's own files have
@@ -20,13 +21,11 @@ struct mt_settings;
 size_t mt_decoding_beam_size(const struct mt_service *service, const struct mt_loaded_model *model,
                              size_t asked);
 
-/* Returns max_length_factor where neither the request nor attentiond.json has one; 0 where the
- * model's own files do. */
-float mt_decoding_length_factor(const struct mt_settings *settings, const struct mt_model *model);
-
-/* Whether the setting disables a model's shortlist, or its target vocabularies. */
-bool mt_decoding_skips_shortlist(const struct mt_settings *settings);
-bool mt_decoding_skips_target_vocabulary(const struct mt_settings *settings);
+/* Returns the options of a request that has none: those of attentiond.json (own), or else of the
+ * settings. 0 or absent where the model's own files have them. */
+struct mt_sentence_options mt_decoding_defaults(const struct mt_settings *settings,
+                                                const struct mt_model *model,
+                                                const struct mt_model_defaults *own);
 
 /* Reads length_penalty, min_decoding_length, max_decoding_length, shortlist and target_vocabulary
  * for request->model. The length from the settings is limited by the model's positions. A request

@@ -278,12 +278,21 @@ static enum mt_status read_settings_flags(const struct mt_cli_command *command, 
             continue;
         }
         enum mt_status status = read_flag(command, argc, argv, &i, &flag, err);
-        if (!status && flag.kind == FLAG_SETTING)
+        if (!status && flag.kind == FLAG_SETTING) {
+            mt_text_appendf(&cli->setting_flags, "\n%s\n", flag.name);
             status = set_flag(&cli->settings, &flag, err);
+        }
         if (status)
             return status;
     }
-    return MT_OK;
+    return mt_text_check(&cli->setting_flags, "flags", err);
+}
+
+bool mt_cli_has_flag(const struct mt_cli *cli, const char *name)
+{
+    char line[MAX_NAME_BYTES + 3];
+    snprintf(line, sizeof line, "\n%s\n", name);
+    return cli->setting_flags.length > 0 && strstr(cli->setting_flags.bytes, line);
 }
 
 static enum mt_status read_settings(const struct mt_cli_command *command, int argc, char **argv,
@@ -488,12 +497,14 @@ enum mt_status mt_cli_read_settings(const struct mt_cli_command *command, int ar
         mt_cli_finish(&cli);
     else
         *out = cli.settings;
+    mt_text_finish(&cli.setting_flags);
     return status;
 }
 
 void mt_cli_finish(struct mt_cli *cli)
 {
     mt_settings_finish(&cli->settings);
+    mt_text_finish(&cli->setting_flags);
     *cli = (struct mt_cli){0};
 }
 

@@ -83,9 +83,10 @@ struct mt_cli_command {
 };
 
 struct mt_cli {
-    struct mt_settings settings; /* flag > environment > file > default */
-    const char *config_path;     /* --config or ATTENTIOND_CONFIG; NULL: none */
-    char **arguments;            /* the positional arguments, borrowed from argv; never NULL */
+    struct mt_settings settings;  /* flag > environment > file > default */
+    const char *config_path;      /* --config or ATTENTIOND_CONFIG; NULL: none */
+    struct mt_text setting_flags; /* the settings that flags gave, each as "\nbeam-size\n" */
+    char **arguments;             /* the positional arguments, borrowed from argv; never NULL */
     size_t n_arguments;
 };
 
@@ -99,6 +100,10 @@ struct mt_cli {
 MT_MUST_CHECK bool mt_cli_begin(const struct mt_cli_command *command, int argc, char **argv,
                                 struct mt_cli *out, int *exit_code);
 void mt_cli_finish(struct mt_cli *cli);
+
+/* Whether a setting was given by its flag ("beam-size", without the dashes), and not by the
+ * environment or the file. */
+bool mt_cli_has_flag(const struct mt_cli *cli, const char *name);
 
 /* Reads the settings again from file, environment and flags, for a verb without positional
  * arguments. argc, argv and config_path are those of mt_cli_begin (and what it changed in them).

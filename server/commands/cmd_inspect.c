@@ -4,7 +4,6 @@
 #include "server/commands/model_choice.h"
 #include "server/commands/commands.h"
 #include "server/engine/decode.h"
-#include "server/api/decoding_params.h"
 #include "server/inspection/head_finder.h"
 #include "server/inspection/head_report.h"
 #include "server/inspection/inspection_image.h"
@@ -38,6 +37,7 @@ struct flags {
 };
 
 struct session {
+    const struct mt_cli *cli;
     const struct mt_settings *settings;
     const struct flags *flags;
     struct mt_model *model;
@@ -240,23 +240,19 @@ static enum mt_split split_mode(const struct mt_settings *settings)
     return split;
 }
 
-static struct mt_translation_options translation_options(const struct session *session)
+static enum mt_status read_translation_options(const struct session *session,
+                                               struct mt_translation_options *options,
+                                               struct mt_error *err)
 {
-    const struct mt_settings *settings = session->settings;
-    struct mt_translation_options options = {
-        .decoding = {.beam_size = (size_t)settings->beam_size,
-                     .has_length_penalty = settings->length_penalty >= 0,
-                     .length_penalty = (float)settings->length_penalty,
-                     .max_decoding_length = (size_t)settings->max_decoding_length,
-                     .max_length_factor = mt_decoding_length_factor(settings, session->model),
-                     .skips_shortlist = mt_decoding_skips_shortlist(settings),
-                     .skips_target_vocabulary = mt_decoding_skips_target_vocabulary(settings)},
-        .split = split_mode(settings),
+    *options = (struct mt_translation_options){
+        .split = split_mode(session->settings),
         .forced_target_text = session->flags->target_text,
     };
-    mt_text_direction_set(&session->direction, &options);
-    mt_inspection_require(&session->request.options, &options.decoding);
-    return options;
+    enum mt_status status =
+        mt_model_choice_defaults(session->cli, session->model, &options->decoding, NULL, err);
+    mt_text_direction_set(&session->direction, options);
+    mt_inspection_require(&session->request.options, &options->decoding);
+    return status;
 }
 
 static enum mt_status decode(const struct session *session, struct mt_translation *translation,
@@ -336,10 +332,11 @@ static enum mt_status inspect(struct session *session, const char *text, size_t 
                                               &session->request.options, err);
     if (!status)
         status = mt_inspection_check(&description, &session->request.options, err);
-    if (status)
-        return status;
-    const struct mt_translation_options options = translation_options(session);
-    status = mt_translation_create(session->model, text, length, &options, &translation, err);
+    struct mt_translation_options options;
+    if (!status)
+        status = read_translation_options(session, &options, err);
+    if (!status)
+        status = mt_translation_create(session->model, text, length, &options, &translation, err);
     if (!status)
         status = check_size(session, translation, err);
     if (!status)
@@ -521,7 +518,7 @@ int mt_cmd_inspect(int argc, char **argv)
     int exit_code;
     if (!mt_cli_begin(&command, argc, argv, &cli, &exit_code))
         return exit_code;
-    struct session session = {.settings = &cli.settings, .flags = &flags};
+    struct session session = {.cli = &cli, .settings = &cli.settings, .flags = &flags};
     struct mt_error err;
     enum mt_status status = run(&session, &cli, &err);
     exit_code = status ? mt_cli_fail(&command, &err) : MT_EXIT_OK;

@@ -7,7 +7,6 @@
 #include "base/size.h"
 #include "model/files/hparams.h"
 #include "model/model.h"
-#include "server/api/decoding_params.h"
 #include "server/commands/document_command.h"
 #include "server/commands/file_list.h"
 #include "server/engine/engine.h"
@@ -80,22 +79,21 @@ static const char detail[] =
     "there may be several, and directories with all that is in them; each is written under its\n"
     "own name, and one that fails is named, and keeps no other from being written.\n";
 
-static struct mt_sentence_options decoding_options(const struct mt_model *model,
-                                                   const struct mt_settings *settings,
-                                                   const struct flags *flags)
+/* Opens the model, and returns how it decodes and aligns. */
+static enum mt_status open_model(struct session *session, const struct mt_cli *cli,
+                                 const struct flags *flags, struct mt_sentence_options *decoding,
+                                 struct mt_alignment_choice *alignment, struct mt_error *err)
 {
-    return (struct mt_sentence_options){
-        .beam_size = (size_t)settings->beam_size,
-        .num_hypotheses = (size_t)flags->num_hypotheses,
-        .has_length_penalty = settings->length_penalty >= 0,
-        .length_penalty = (float)settings->length_penalty,
-        .max_decoding_length = (size_t)settings->max_decoding_length,
-        .max_length_factor = mt_decoding_length_factor(settings, model),
-        .skips_shortlist = mt_decoding_skips_shortlist(settings),
-        .skips_target_vocabulary = mt_decoding_skips_target_vocabulary(settings),
-        .skip_scores = !flags->as_json,
-        .return_logprobs = flags->as_json,
-    };
+    const struct mt_model_options options = mt_model_options_of_settings(&cli->settings);
+    enum mt_status status = mt_model_open(cli->settings.model, &options, &session->model, err);
+    if (!status)
+        status = mt_model_choice_defaults(cli, session->model, decoding, alignment, err);
+    if (status)
+        return status;
+    decoding->num_hypotheses = (size_t)flags->num_hypotheses;
+    decoding->skip_scores = !flags->as_json;
+    decoding->return_logprobs = flags->as_json;
+    return MT_OK;
 }
 
 /* A beam is at most as large as a batch: with --batch-size 1 sentences are decoded one by one. */
@@ -167,26 +165,30 @@ static enum mt_status make_reader(struct session *session, const struct mt_setti
                                         mt_text_direction_target(direction), err);
 }
 
-static enum mt_status run(struct session *session, const struct mt_settings *settings,
+static enum mt_status run(struct session *session, const struct mt_cli *cli,
                           const struct flags *flags, struct mt_error *err)
 {
-    const struct mt_model_options model_options = mt_model_options_of_settings(settings);
-    enum mt_status status = mt_model_open(settings->model, &model_options, &session->model, err);
+    const struct mt_settings *settings = &cli->settings;
+    const struct mt_model_defaults defaults = MT_NO_MODEL_DEFAULTS;
+    struct mt_loaded_model loaded = {.label = "", .defaults = &defaults};
+    struct mt_sentence_options decoding;
+    enum mt_status status = open_model(session, cli, flags, &decoding, &loaded.alignment, err);
     if (status)
         return status;
+    loaded.model = session->model;
     struct mt_line_stream_options stream = {
         .model = session->model,
-        .translation = {.decoding = decoding_options(session->model, settings, flags)},
+        .translation = {.decoding = decoding},
         .as_json = flags->as_json,
         .in_fd = STDIN_FILENO,
         .out_fd = STDOUT_FILENO,
     };
-    status = check_decoding(session->model, &stream.translation.decoding, err);
+    status = check_decoding(session->model, &decoding, err);
     if (status)
         return status;
 
     const struct mt_hparams *hparams = mt_model_hparams(session->model);
-    size_t n_beams = settings->beam_size ? (size_t)settings->beam_size : hparams->n_beams;
+    size_t n_beams = decoding.beam_size ? decoding.beam_size : hparams->n_beams;
     struct mt_engine_options engine = engine_options(settings, flags, n_beams);
     stream.window = window_of(&engine);
     engine.max_queued_sentences = stream.window + MAX_LINE_SENTENCES;
@@ -205,11 +207,6 @@ static enum mt_status run(struct session *session, const struct mt_settings *set
     /* Traces need no limit here, because the number of lines in flight limits them. */
     struct mt_budget budget = {.limit = UINT64_MAX};
     const struct mt_service service = {.settings = settings, .attention_budget = &budget};
-    const struct mt_model_defaults defaults = MT_NO_MODEL_DEFAULTS;
-    struct mt_loaded_model loaded = {.model = session->model, .label = "", .defaults = &defaults};
-    status = mt_model_choice_own_alignment(settings, session->model, &loaded.alignment, err);
-    if (status)
-        return status;
     stream.service = &service;
     stream.loaded = &loaded;
     stream.reader = &session->reader;
@@ -356,12 +353,14 @@ static enum mt_status run_files(struct session *session, struct mt_document_comm
     return mt_fail(err, MT_IO, "%zu of %zu files were not translated", n_failed, list->n);
 }
 
-static enum mt_status run_documents(struct session *session, const struct mt_settings *settings,
+static enum mt_status run_documents(struct session *session, const struct mt_cli *cli,
                                     const struct flags *flags, enum mt_document_format format,
                                     const char *path, struct mt_error *err)
 {
-    const struct mt_model_options model_options = mt_model_options_of_settings(settings);
-    enum mt_status status = mt_model_open(settings->model, &model_options, &session->model, err);
+    const struct mt_settings *settings = &cli->settings;
+    struct mt_sentence_options decoding;
+    struct mt_alignment_choice alignment;
+    enum mt_status status = open_model(session, cli, flags, &decoding, &alignment, err);
     if (!status)
         status = mt_splitter_create(&session->splitter, err);
     if (!status)
@@ -372,13 +371,14 @@ static enum mt_status run_documents(struct session *session, const struct mt_set
     struct mt_document_command command = {
         .settings = settings,
         .model = session->model,
+        .alignment = alignment,
         .document = {.format = format,
                      .retranslate = flags->retranslate,
                      .encoding = flags->encoding,
                      .confines = !MT_IS_SANITIZED},
         .translation =
             {
-                .decoding = decoding_options(session->model, settings, flags),
+                .decoding = decoding,
                 .eases_source = settings->post_edit,
                 .splitter = session->splitter,
             },
@@ -388,9 +388,6 @@ static enum mt_status run_documents(struct session *session, const struct mt_set
         .path = path,
         .bar = &session->bar,
     };
-    status = mt_model_choice_own_alignment(settings, session->model, &command.alignment, err);
-    if (status)
-        return status;
     mt_text_direction_set(&session->direction, &command.translation);
     command.document.target_lang = mt_text_direction_target(&session->direction);
     command.document.source_lang = mt_text_direction_source(&session->direction);
@@ -483,9 +480,9 @@ int mt_cmd_translate(int argc, char **argv)
     else if (!status)
         status = check_path(&flags, paths, n_paths, &format, &err);
     if (!status)
-        status = are_documents ? run_documents(&session, &cli.settings, &flags, format,
+        status = are_documents ? run_documents(&session, &cli, &flags, format,
                                                n_paths ? paths[0] : NULL, &err)
-                               : run(&session, &cli.settings, &flags, &err);
+                               : run(&session, &cli, &flags, &err);
     mt_progress_bar_end(&session.bar);
     mt_warning_printer_end(&session.printer);
     if (status == MT_CANCELLED)

@@ -5,6 +5,7 @@
 #include "config/settings.h"
 #include "model/model.h"
 #include "model/tokenizer/tokenizer.h"
+#include "server/api/decoding_params.h"
 #include "server/commands/cli.h"
 #include "server/models/model_check.h"
 #include "server/models/model_profile.h"
@@ -208,15 +209,28 @@ enum mt_status mt_model_choice_alignment(const struct mt_settings *settings,
     return status ? status : mt_alignment_parse(words, out, err);
 }
 
-enum mt_status mt_model_choice_own_alignment(const struct mt_settings *settings,
-                                             const struct mt_model *model,
-                                             struct mt_alignment_choice *out, struct mt_error *err)
+enum mt_status mt_model_choice_defaults(const struct mt_cli *cli, const struct mt_model *model,
+                                        struct mt_sentence_options *decoding,
+                                        struct mt_alignment_choice *alignment, struct mt_error *err)
 {
     struct mt_model_profile profile;
-    enum mt_status status = read_profile(settings, &profile, err);
+    struct mt_alignment_choice own;
+    enum mt_status status = read_profile(&cli->settings, &profile, err);
     if (status)
         return status;
-    status = mt_model_defaults_check(&profile.defaults, model, out, err);
+    const struct mt_model_defaults none = MT_NO_MODEL_DEFAULTS;
+    struct mt_model_defaults defaults = profile.defaults;
+    status = mt_model_defaults_check(&defaults, model, alignment ? alignment : &own, err);
+    if (mt_cli_has_flag(cli, "beam-size"))
+        defaults.beam_size = none.beam_size;
+    if (mt_cli_has_flag(cli, "length-penalty"))
+        defaults.length_penalty = none.length_penalty;
+    if (mt_cli_has_flag(cli, "max-length-factor"))
+        defaults.max_length_factor = none.max_length_factor;
+    *decoding = mt_decoding_defaults(&cli->settings, model, &defaults);
+    /* Like a request's field it is refused, and not limited, where it is too long. */
+    if (mt_cli_has_flag(cli, "max-decoding-length"))
+        decoding->max_decoding_length = (size_t)cli->settings.max_decoding_length;
     mt_model_profile_finish(&profile);
     return status;
 }

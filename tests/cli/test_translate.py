@@ -170,6 +170,19 @@ class Lines(Case):
         out = self.translated("Click <b>here</b> to reset your password.\n", "--model", str(ROOT / "weights/en-de"))
         self.assertIn(" <b>hier</b>", out)
 
+    def test_a_flag_is_stronger_than_attentiond_json_and_that_than_a_setting(self):
+        line = "I love it. " * 40 + "\n"
+        with tempfile.TemporaryDirectory() as folder:
+            model = pathlib.Path(folder, "short")
+            shutil.copytree(MODEL, model)
+            (model / "attentiond.json").write_text('{"max_decoding_length": 3}')
+            flags = ("--model", str(model), "--split-sentences", "off")
+            long, short = self.translated(line, *flags, "--max-decoding-length", "20"), self.translated(line, *flags)
+            settings = pathlib.Path(folder, "settings.json")
+            settings.write_text('{"max_decoding_length": 9}')
+            self.assertEqual(self.translated(line, *flags, "--config", str(settings)), short)
+        self.assertLess(len(short), len(long) / 2)
+
     def test_carriage_returns_stay_at_the_end(self):
         self.assertEqual(self.translated("I love it.\r\n\r\n"), "Ich liebe es.\r\n\r\n")
 
