@@ -74,6 +74,7 @@ static const struct {
     {".dotm", ".docx", true},    {".xlsm", ".xlsx", true},      {".xltx", ".xlsx", true},
     {".xltm", ".xlsx", true},    {".pptm", ".pptx", true},      {".potx", ".pptx", true},
     {".potm", ".pptx", true},    {".ppsx", ".pptx", true},      {".ppsm", ".pptx", true},
+    {".resw", ".resx", true},
 };
 #define N_ALIASES (sizeof aliases / sizeof *aliases)
 

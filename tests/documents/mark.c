@@ -17,13 +17,14 @@ static void stop(const char *path, const char *message)
     exit(1);
 }
 
-/* Tags are codes; of a text that has none, "<" is written so, too. */
+/* Tags are codes; a "<" that none closes stays as it is. */
 static void mark(const char *text, struct mt_text *out)
 {
     mt_text_append(out, "", 0);
     while (*text) {
-        size_t n = *text == '<' ? strcspn(text, ">") + 1 : strcspn(text, "< ");
-        bool is_word = *text != '<' && n > 0;
+        const char *end = *text == '<' ? strchr(text, '>') : NULL;
+        size_t n = end ? (size_t)(end - text) + 1 : strcspn(text, "< ");
+        bool is_word = !end && n > 0;
         mt_text_append(out, "[", is_word);
         mt_text_append(out, text, n ? n : 1);
         mt_text_append(out, "]", is_word);

@@ -142,6 +142,9 @@ START_TEST(formats_are_known_by_name_and_extension)
     ck_assert(mt_document_format_of_file("letter.docx.sdlxliff", &format));
     ck_assert_int_eq(format, MT_DOCUMENT_XLIFF);
     ck_assert_str_eq(mt_document_extension_of_file("letter.docx.sdlxliff", format), ".sdlxliff");
+    ck_assert(mt_document_format_of_file("Resources.resw", &format));
+    ck_assert_uint_eq(format, MT_DOCUMENT_RESX);
+    ck_assert_str_eq(mt_document_extension_of_file("Resources.resw", format), ".resw");
     ck_assert(mt_document_format_of_file("app.pot", &format)); /* becomes a catalogue */
     ck_assert_str_eq(mt_document_extension_of_file("app.pot", format), ".po");
     ck_assert(!mt_document_format_of_file("letter.doc", &format));
