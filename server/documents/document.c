@@ -448,8 +448,10 @@ size_t mt_document_n_texts(const struct mt_document *document)
 
 struct mt_document_text mt_document_text(const struct mt_document *document, size_t index)
 {
-    const struct mt_text *text = &document->pieces[index].text;
-    return (struct mt_document_text){text->bytes, text->length, document->reader->read_text};
+    const struct mt_document_piece *piece = &document->pieces[index];
+    return (struct mt_document_text){piece->text.bytes, piece->text.length,
+                                     piece->read_text ? piece->read_text
+                                                      : document->reader->read_text};
 }
 
 bool mt_document_has_matches(const struct mt_document *document)
@@ -497,7 +499,7 @@ static const char *write_piece(struct mt_document_writing *writing,
         mt_document_write_inner(writing, piece->range, out);
         return NULL;
     }
-    if (reader->replaces_messages)
+    if (reader->replaces_messages && !piece->read_text)
         is_written = mt_message_is_kept(piece->text.bytes, piece->text.length, translation->bytes,
                                         translation->length);
     writing->refused = NULL;

@@ -13,6 +13,7 @@
  * well-formed, is read as XML (xhtml.h).
  */
 #include "server/documents/document_state.h"
+#include "server/documents/html_values.h"
 #include "server/documents/markup/xhtml.h"
 #include "server/documents/xml_elements.h"
 #include "server/text/html/html_attributes.h"
@@ -141,18 +142,14 @@ static int compare_slots(const void *a, const void *b)
     return x->range.begin < y->range.begin ? -1 : x->range.begin > y->range.begin;
 }
 
-/* Adds the value as text of HTML, in which a '<' does not begin a tag. */
 static enum mt_status add_value(struct mt_document *document, struct mt_range value,
                                 struct mt_error *err)
 {
     struct mt_document_piece *piece;
     const struct mt_range nowhere = {document->length, document->length};
     enum mt_status status = mt_document_add(document, nowhere, &piece, err);
-    for (size_t at = value.begin; at < value.end && !status; at++)
-        if (document->bytes[at] == '<')
-            mt_text_append_string(&piece->text, "&lt;");
-        else
-            mt_text_append(&piece->text, document->bytes + at, 1);
+    if (!status)
+        mt_html_value_read(document, value, &piece->text);
     return status;
 }
 
@@ -218,25 +215,6 @@ static enum mt_status read_html(struct mt_document *document,
     return MT_OK;
 }
 
-/* Writes a translation between the value's quotation marks, which are added if it has none. */
-static void write_value(const struct mt_document *document, struct mt_range value,
-                        const struct mt_text *translation, struct mt_text *out)
-{
-    char quote = value.begin > 0 ? document->bytes[value.begin - 1] : '"';
-    bool is_quoted = quote == '"' || quote == '\'';
-    if (!is_quoted)
-        mt_text_append(out, "\"", 1);
-    for (size_t i = 0; i < translation->length; i++)
-        if (translation->bytes[i] == '"' && quote != '\'')
-            mt_text_append_string(out, "&quot;");
-        else if (translation->bytes[i] == '\'' && quote == '\'')
-            mt_text_append_string(out, "&#39;");
-        else
-            mt_text_append(out, translation->bytes + i, 1);
-    if (!is_quoted)
-        mt_text_append(out, "\"", 1);
-}
-
 static void fill_slot(const struct mt_document *document, const struct slot *slot,
                       const struct mt_text *translations, bool is_translated, struct mt_text *out)
 {
@@ -249,7 +227,7 @@ static void fill_slot(const struct mt_document *document, const struct slot *slo
                     (translation->length != own->length ||
                      memcmp(translation->bytes, own->bytes, own->length) != 0);
     if (is_other)
-        write_value(document, slot->range, translation, out);
+        mt_html_value_write(document, slot->range, translation->bytes, translation->length, out);
     else if (slot->as && is_translated)
         mt_text_append_string(out, slot->as);
     else

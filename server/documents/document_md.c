@@ -6,21 +6,22 @@
  *   > A paragraph that was            text: "A paragraph that was wrapped by **somebody**."
  *   > wrapped by **somebody**.        written with "> " before each line, as wide as it was
  *
- * Code, HTML, comments, addresses, definitions of links and front matter stay. A hard line break
- * ends a text, and so does every line break where all lines end with a sentence.
+ * Code, comments and addresses stay. A hard line break ends a text, and so does every line break
+ * where all lines end with a sentence. Blocks of HTML are texts of HTML (md_inner.h, which also has
+ * titles of links), front matter is YAML (front_matter.h).
  */
 #include "base/ascii.h"
 #include "base/size.h"
 #include "base/vector.h"
+#include "server/documents/markdown/front_matter.h"
+#include "server/documents/markdown/md_inner.h"
 #include "server/documents/message.h"
+#include "server/documents/yaml_messages.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <md4c.h>
-
-/* Signs with a meaning in Markdown: a translation has to have as many of each as its text. */
-static const char signs[] = "*_`[]<>~|\\=";
 
 /* Most blocks, including cells, beyond the number of the file's bytes. */
 #define MAX_BLOCKS 1000
@@ -46,13 +47,18 @@ struct part {
 
 struct reader {
     struct mt_document *document;
+    const char *source; /* the file as md4c reads it (mask) */
     struct layouts *layouts;
+    struct mt_md_inner inner;
+    bool has_inner;
     MD_BLOCKTYPE block;
     size_t n_blocks;
-    size_t n_verbatim;  /* number of open blocks of code or HTML */
-    struct part *parts; /* of the text that is being read */
+    size_t n_verbatim;    /* number of open blocks of code or HTML */
+    struct mt_range html; /* lines of a block of HTML, read so far */
+    struct part *parts;   /* of the text that is being read */
     size_t n, capacity;
-    bool is_broken; /* not all of its lines are known */
+    bool is_broken;  /* not all of its lines are known */
+    size_t code_end; /* where code ends that md4c does not know as such */
     struct mt_error *err;
     enum mt_status status;
 };
@@ -134,6 +140,31 @@ static bool is_directive(const char *line)
     return false;
 }
 
+/* Returns where code of other dialects ends that begins with this line, or formulas; `at`: none
+ * begins there. */
+static size_t find_code_end(const char *bytes, size_t at)
+{
+    static const char *const pairs[][2] = {{"{% highlight", "{% endhighlight"},
+                                           {"{{< highlight", "{{< /highlight"},
+                                           {"$$\n", "\n$$"},
+                                           {"$$\r\n", "\n$$"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        bool begins = strncmp(bytes + at, pairs[i][0], strlen(pairs[i][0])) == 0;
+        const char *end = begins ? strstr(bytes + at, pairs[i][1]) : NULL;
+        if (end)
+            return (size_t)(end - bytes) + strlen(pairs[i][1]);
+    }
+    return at;
+}
+
+/* Whether the line is bold as a whole, as a heading is: **Note**. */
+static bool is_title(const char *bytes, const struct part *part)
+{
+    size_t n = part->end - part->begin;
+    const char *line = bytes + part->begin;
+    return n > 4 && strncmp(line, "**", 2) == 0 && memmem(line + 2, n - 2, "**", 2) == line + n - 2;
+}
+
 /* Whether the line begins a text in other dialects: a row of a table that md4c does not recognise,
  * a definition, a note. */
 static bool is_row(const char *line)
@@ -168,7 +199,8 @@ static void add_text(struct reader *reader, size_t first, size_t end)
     for (size_t i = first; i < end; i++) {
         size_t begin = line_begin(document, parts[i].begin);
         mt_text_append(&text, " ", i > first);
-        mt_text_append(&text, document->bytes + parts[i].begin, parts[i].end - parts[i].begin);
+        mt_md_inner_show(&reader->inner, document, (struct mt_range){parts[i].begin, parts[i].end},
+                         &text);
         if (i == first + 1)
             layout.prefix = (struct mt_range){begin, parts[i].begin};
         if (end - first > 1)
@@ -198,21 +230,28 @@ static void end_text(struct reader *reader, bool is_hard)
 {
     const char *bytes = reader->document->bytes;
     bool are_sentences = true;
+    mt_md_inner_sort(&reader->inner);
     for (size_t i = 0; i < reader->n; i++) {
         struct part *part = &reader->parts[i];
         part->end = extend_right(reader, part, is_hard && i + 1 == reader->n);
         are_sentences = are_sentences && (i + 1 == reader->n || ends_sentence(bytes, part));
     }
     for (size_t i = 0, first = 0; i < reader->n && !reader->is_broken && !reader->status; i++) {
-        bool is_left = is_directive(bytes + reader->parts[i].begin);
+        size_t begin = reader->parts[i].begin;
+        bool is_code = begin < reader->code_end;
+        if (!is_code)
+            reader->code_end = find_code_end(bytes, begin);
+        bool is_left = is_code || is_directive(bytes + begin);
         bool is_last = i + 1 == reader->n;
         const char *next = is_last ? "" : bytes + reader->parts[i + 1].begin;
-        bool ends = is_last || are_sentences || is_directive(next) || is_row(next);
+        bool ends = is_last || are_sentences || is_directive(next) || is_row(next) ||
+                    (i == first && is_title(bytes, &reader->parts[i]));
         if (ends && !is_left)
             add_text(reader, first, i + 1);
         if (ends || is_left)
             first = i + 1;
     }
+    mt_md_inner_end_text(&reader->inner);
     reader->n = 0;
     reader->is_broken = false;
 }
@@ -223,6 +262,15 @@ static size_t count_breaks(const char *bytes, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++)
         n += bytes[i] == '\n' || (bytes[i] == '\r' && bytes[i + 1] != '\n');
     return n;
+}
+
+/* Returns where the line of `at` begins that md4c reads as an item; `at`: it is none. */
+static size_t skip_mask(const struct reader *reader, size_t at)
+{
+    const char *bytes = reader->document->bytes;
+    size_t begin = line_begin(reader->document, at);
+    begin += strspn(bytes + begin, " ");
+    return begin < at && bytes[begin] != reader->source[begin] ? begin : at;
 }
 
 static void add_slice(struct reader *reader, size_t begin, size_t end, bool is_code)
@@ -244,7 +292,37 @@ static void add_slice(struct reader *reader, size_t begin, size_t end, bool is_c
         return;
     }
     size_t from = extend_left(document, begin, line_begin(document, begin), is_code);
+    from = mt_size_min(from, skip_mask(reader, from));
     reader->parts[reader->n++] = (struct part){from, end};
+}
+
+/* ---- blocks of HTML ---- */
+
+/* Adds the lines that were read. Declarations and instructions (<!DOCTYPE>, <?php ?>) hold no
+ * words. */
+static void end_html(struct reader *reader)
+{
+    const struct mt_range html = reader->html;
+    const char *bytes = reader->document->bytes + html.begin;
+    bool is_other = strncmp(bytes, "<?", 2) == 0 ||
+                    (strncmp(bytes, "<!", 2) == 0 && strncmp(bytes, "<!--", 4) != 0);
+    reader->html = (struct mt_range){0};
+    if (html.begin == html.end || is_other || html.begin < reader->code_end || !reader->has_inner ||
+        reader->status)
+        return;
+    reader->status = mt_md_inner_add_html(&reader->inner, reader->document, html, reader->err);
+}
+
+/* Blanks before a line belong to the HTML; "> " before it does not. */
+static void add_html_line(struct reader *reader, struct mt_range line)
+{
+    struct mt_range *html = &reader->html;
+    const char *bytes = reader->document->bytes;
+    if (html->begin < html->end && strspn(bytes + html->end, " \t\r\n") < line.begin - html->end)
+        end_html(reader);
+    if (html->begin == html->end)
+        *html = line;
+    html->end = line.end;
 }
 
 /* ---- md4c's calls ---- */
@@ -275,11 +353,36 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *context)
     struct reader *reader = context;
     (void)detail;
     end_text(reader, false);
+    end_html(reader);
     reader->n_verbatim -= is_verbatim(type);
     return reader->status != MT_OK;
 }
 
-static int pass_span(MD_SPANTYPE type, void *detail, void *context)
+/* Returns where a text of md4c's is in the file; empty where md4c has made it. */
+static struct mt_range range_of(const struct reader *reader, const MD_CHAR *text, MD_SIZE size)
+{
+    const char *source = reader->source;
+    if (!text || text < source || text >= source + reader->document->length)
+        return (struct mt_range){0};
+    size_t begin = (size_t)(text - source);
+    return (struct mt_range){begin, begin + size};
+}
+
+static int enter_span(MD_SPANTYPE type, void *detail, void *context)
+{
+    struct reader *reader = context;
+    const MD_ATTRIBUTE *title = type == MD_SPAN_A     ? &((MD_SPAN_A_DETAIL *)detail)->title
+                                : type == MD_SPAN_IMG ? &((MD_SPAN_IMG_DETAIL *)detail)->title
+                                                      : NULL;
+    const struct mt_range range =
+        title ? range_of(reader, title->text, title->size) : (struct mt_range){0};
+    if (range.begin < range.end && reader->has_inner && !reader->status)
+        reader->status =
+            mt_md_inner_add_title(&reader->inner, reader->document, range, reader->err);
+    return reader->status != MT_OK;
+}
+
+static int leave_span(MD_SPANTYPE type, void *detail, void *context)
 {
     (void)type;
     (void)detail;
@@ -290,39 +393,49 @@ static int pass_span(MD_SPANTYPE type, void *detail, void *context)
 static int take_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *context)
 {
     struct reader *reader = context;
-    const struct mt_document *document = reader->document;
-    bool is_inside = text >= document->bytes && text < document->bytes + document->length;
-    if (reader->n_verbatim > 0)
-        return 0;
+    const struct mt_range range = range_of(reader, text, size);
+    bool has_text = range.begin < range.end;
+    if (reader->n_verbatim > 0) {
+        if (reader->block == MD_BLOCK_HTML && has_text)
+            add_html_line(reader, range);
+        return reader->status != MT_OK;
+    }
+    if (type == MD_TEXT_HTML && has_text && reader->has_inner)
+        reader->status =
+            mt_md_inner_add_values(&reader->inner, reader->document, range, reader->err);
     if (type == MD_TEXT_BR)
         end_text(reader, true);
-    else if (is_inside && type != MD_TEXT_SOFTBR && size > 0)
-        add_slice(reader, (size_t)(text - document->bytes), (size_t)(text - document->bytes) + size,
-                  type == MD_TEXT_CODE);
+    else if (has_text && type != MD_TEXT_SOFTBR && !reader->status)
+        add_slice(reader, range.begin, range.end, type == MD_TEXT_CODE);
     return reader->status != MT_OK;
 }
 
 /* ---- reading ---- */
 
-/* Returns where front matter at the beginning of the file ends, between two lines of "---" or
- * "+++". */
-static size_t skip_front_matter(const struct mt_document *document)
+/* Makes items of what other dialects indent as if it were one, so that md4c finds the paragraphs
+ * and lists in it:
+ *
+ *   [^1]: A note.            -   : A note.
+ *
+ *       More of it.              More of it.
+ */
+static void mask(const struct mt_document *document, char *source)
 {
+    static const char *const beginnings[] = {"!!! ", "??? ", "???+", "=== \""};
     struct mt_document_line line = {.next = document->begin};
-    char mark[4] = "";
     while (mt_document_next_line(document, &line)) {
-        size_t end = trim_end(document->bytes, line.begin, line.end);
-        bool is_mark = end - line.begin == 3;
-        if (line.number == 1 && is_mark &&
-            (strncmp(document->bytes + line.begin, "---", 3) == 0 ||
-             strncmp(document->bytes + line.begin, "+++", 3) == 0))
-            memcpy(mark, document->bytes + line.begin, 3);
-        else if (line.number == 1)
-            break;
-        else if (is_mark && memcmp(document->bytes + line.begin, mark, 3) == 0)
-            return line.next;
+        char *at = source + line.begin;
+        const char *label = strncmp(at, "[^", 2) == 0 ? strstr(at, "]:") : NULL;
+        bool is_item = label && label > at + 2 && label < source + line.end;
+        at += strspn(at, " ");
+        for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+            is_item = is_item || strncmp(at, beginnings[i], strlen(beginnings[i])) == 0;
+        if (!is_item)
+            continue;
+        memcpy(at, "-   ", 4);
+        if (at[4] == ' ')
+            at[4] = '.'; /* five blanks would begin code */
     }
-    return document->begin;
 }
 
 static void finish_md(void *own)
@@ -339,39 +452,38 @@ static enum mt_status read_md(struct mt_document *document,
     static const MD_PARSER parser = {.flags = MD_DIALECT_GITHUB,
                                      .enter_block = enter_block,
                                      .leave_block = leave_block,
-                                     .enter_span = pass_span,
-                                     .leave_span = pass_span,
+                                     .enter_span = enter_span,
+                                     .leave_span = leave_span,
                                      .text = take_text};
-    struct reader reader = {.document = document, .err = err};
+    struct reader reader = {
+        .document = document, .has_inner = mt_md_can_have_inner(document), .err = err};
     document->own = reader.layouts = calloc(1, sizeof *reader.layouts);
-    if (!reader.layouts)
-        return mt_fail_memory(err, sizeof *reader.layouts, "a file");
-    size_t begin = skip_front_matter(document);
-    int result =
-        md_parse(document->bytes + begin, (MD_SIZE)(document->length - begin), &parser, &reader);
+    char *source = malloc(document->length + 1);
+    if (!reader.layouts || !source) {
+        free(source);
+        return mt_fail_memory(err, document->length, "a file");
+    }
+    memcpy(source, document->bytes, document->length + 1);
+    mask(document, source);
+    reader.source = source;
+    size_t begin;
+    reader.status = mt_front_matter_read(document, &begin, err);
+    for (size_t i = 0; i < document->n; i++)
+        document->pieces[i].n |= MT_MD_YAML;
+    int result = reader.status ? 0
+                               : md_parse(source + begin, (MD_SIZE)(document->length - begin),
+                                          &parser, &reader);
+    if (!reader.status && result)
+        reader.status = mt_fail_memory(err, document->length, "a file");
+    if (!reader.status)
+        reader.status = mt_md_inner_add_pieces(&reader.inner, document, err);
+    mt_md_inner_finish(&reader.inner);
     free(reader.parts);
-    if (reader.status)
-        return reader.status;
-    return result ? mt_fail_memory(err, document->length, "a file") : MT_OK;
+    free(source);
+    return reader.status;
 }
 
 /* ---- writing ---- */
-
-static size_t count(const char *text, size_t length, char c)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < length; i++)
-        n += text[i] == c;
-    return n;
-}
-
-static bool has_same_signs(const struct mt_text *text, const char *translation, size_t length)
-{
-    for (const char *sign = signs; *sign; sign++)
-        if (count(text->bytes, text->length, *sign) != count(translation, length, *sign))
-            return false;
-    return true;
-}
 
 /* Joins "\ *" of a translation to "\*" as in its text: a backslash belongs to the sign behind
  * it. */
@@ -382,7 +494,7 @@ static void join_escapes(const struct mt_text *text, const char *translation, si
     mt_text_append(out, "", 0);
     for (size_t i = 0; i < length; i++) {
         bool is_apart = !had_apart && i > 0 && i + 1 < length && translation[i] == ' ' &&
-                        translation[i - 1] == '\\' && strchr(signs, translation[i + 1]);
+                        translation[i - 1] == '\\' && strchr("*_`[]<>~|\\=", translation[i + 1]);
         mt_text_append(out, translation + i, !is_apart);
     }
 }
@@ -419,8 +531,7 @@ static bool write_joined(const struct mt_document *document, const struct mt_doc
 {
     const struct layout *layout = &((struct layouts *)document->own)->items[piece->first];
     struct mt_range inner = mt_range_trim(translation, 0, length);
-    if (inner.begin == inner.end || memchr(translation, '\n', length) ||
-        !has_same_signs(&piece->text, translation, length))
+    if (inner.begin == inner.end || memchr(translation, '\n', length))
         return false;
     size_t column = layout->column, from = inner.begin;
     for (size_t at = inner.begin; at < inner.end;) {
@@ -454,21 +565,43 @@ static bool write_joined(const struct mt_document *document, const struct mt_doc
     return true;
 }
 
-static bool write_md(const struct mt_document *document, const struct mt_document_piece *piece,
-                     const char *translation, size_t length, struct mt_text *out)
+static bool write_words(struct mt_document_writing *writing, const struct mt_document_piece *piece,
+                        const char *translation, size_t length, struct mt_text *out)
 {
-    struct mt_text joined = {0};
+    struct mt_text joined = {0}, filled = {0};
     join_escapes(&piece->text, translation, length, &joined);
     bool is_written =
-        !joined.status && write_joined(document, piece, joined.bytes, joined.length, out);
+        !joined.status && mt_md_has_same_signs(&piece->text, joined.bytes, joined.length);
+    if (is_written)
+        mt_md_inner_fill(writing, joined.bytes, joined.length, &filled);
+    is_written = is_written && !filled.status &&
+                 write_joined(writing->document, piece, filled.bytes, filled.length, out);
     mt_text_finish(&joined);
+    mt_text_finish(&filled);
     return is_written;
+}
+
+static bool write_md(struct mt_document_writing *writing, const struct mt_document_piece *piece,
+                     const char *translation, size_t length, struct mt_text *out)
+{
+    switch (piece->n & MT_MD_KIND) {
+    case MT_MD_YAML:
+        return mt_yaml_messages_write(writing->document, piece, translation, length, out);
+    case MT_MD_HTML:
+        mt_md_inner_fill(writing, translation, length, out);
+        return true;
+    case MT_MD_VALUE:
+    case MT_MD_TITLE:
+        return mt_md_inner_write(writing->document, piece, translation, length, out);
+    default:
+        return write_words(writing, piece, translation, length, out);
+    }
 }
 
 const struct mt_document_reader mt_document_md_reader = {
     .read_text = mt_read_plain,
     .read = read_md,
-    .write = write_md,
+    .write_around = write_md,
     .finish = finish_md,
     .replaces_messages = true,
 };

@@ -15,6 +15,9 @@
 
 struct mt_document_piece {
     struct mt_text text;
+    /* tells words from markup in the text, which is then in another format than the file, and no
+     * message; NULL: the reader's read_text does */
+    mt_coded_reader *read_text;
     /* why the text, which is then empty, is not translated; NULL: it is. Borrowed as long as the
      * document */
     const char *left;

@@ -17,6 +17,8 @@
  * Numbers, booleans, dates, symbols (:day), aliases and nodes with explicit tags stay, and so does
  * the "id" of a sequence's items, as go-i18n has them.
  */
+#include "server/documents/yaml_messages.h"
+
 #include "base/ascii.h"
 #include "base/size.h"
 #include "server/documents/message.h"
@@ -35,13 +37,10 @@
 /* The n of a piece: its style in the lowest bits, and flags. */
 #define STYLE 7u
 #define IS_FLOW 8u
+#define ESCAPES 16u /* characters outside of ASCII, in double quotation marks */
 /* The first of a piece, for block scalars: columns of indentation in the lowest bits, and above
  * them the width of its longest line, or 0 if it has only one. */
 #define INDENT_BITS 16
-
-struct style {
-    bool escapes; /* characters outside of ASCII, in double quotation marks */
-};
 
 struct level {
     bool is_mapping, is_flow;
@@ -49,10 +48,14 @@ struct level {
     bool is_left; /* it is a key, or within a key */
     bool is_item; /* an item of a sequence */
     bool is_id;   /* the key is "id", and its value comes next */
+    bool is_wanted;
 };
 
 struct reader {
     struct mt_document *document;
+    struct mt_range range;
+    mt_yaml_messages_are_wanted *is_wanted; /* NULL: the values of all keys are */
+    bool escapes;
     yaml_parser_t parser;
     struct level levels[MAX_DEPTH + 1];
     size_t depth;
@@ -70,7 +73,7 @@ static enum mt_status fail_parser(struct reader *reader)
     if (parser->error == YAML_MEMORY_ERROR)
         return mt_fail_memory(reader->err, 0, "a file");
     if (parser->error == YAML_READER_ERROR)
-        return mt_message_fail(reader->document, reader->document->begin + parser->problem_offset,
+        return mt_message_fail(reader->document, reader->range.begin + parser->problem_offset,
                                reader->err, "holds a character that YAML does not allow");
     return mt_fail(reader->err, MT_FORMAT, "line %zu: expected YAML: %s%s%s",
                    parser->problem_mark.line + 1, parser->context ? parser->context : "",
@@ -81,7 +84,7 @@ static enum mt_status fail_parser(struct reader *reader)
 static size_t byte_of(struct reader *reader, yaml_mark_t mark)
 {
     const struct mt_document *document = reader->document;
-    while (reader->n_chars < mark.index && reader->at < document->length) {
+    while (reader->n_chars < mark.index && reader->at < reader->range.end) {
         reader->at += mt_char_length(document->bytes + reader->at);
         reader->n_chars++;
     }
@@ -199,7 +202,7 @@ static enum mt_status add_scalar(struct reader *reader, const yaml_event_t *even
     enum mt_status status = mt_message_add(reader->document, (struct mt_range){begin, end},
                                            &reader->text, &piece, reader->err);
     if (!status && piece) {
-        piece->n = (size_t)style | (is_flow ? IS_FLOW : 0);
+        piece->n = (size_t)style | (is_flow ? IS_FLOW : 0) | (reader->escapes ? ESCAPES : 0);
         piece->first = first;
     }
     return status;
@@ -223,21 +226,33 @@ static enum mt_status enter(struct reader *reader, const yaml_event_t *event)
     bool is_flow = is_mapping ? event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE
                               : event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
     bool is_item = is_mapping && reader->depth > 0 && !reader->levels[reader->depth].is_mapping;
-    reader->levels[++reader->depth] = (struct level){
-        .is_mapping = is_mapping, .is_flow = is_flow, .is_left = is_left, .is_item = is_item};
+    bool is_wanted = !reader->is_wanted || (!is_mapping && reader->levels[reader->depth].is_wanted);
+    reader->levels[++reader->depth] = (struct level){.is_mapping = is_mapping,
+                                                     .is_flow = is_flow,
+                                                     .is_left = is_left,
+                                                     .is_item = is_item,
+                                                     .is_wanted = is_wanted};
     return MT_OK;
+}
+
+static enum mt_status take_scalar(struct reader *reader, const yaml_event_t *event,
+                                  struct level *level)
+{
+    const char *value = (const char *)event->data.scalar.value;
+    bool is_left = take_node(level) || level->is_id || !level->is_wanted;
+    bool is_key = level->is_mapping && level->has_key;
+    level->is_id = level->is_item && level->has_key && strcmp(value, "id") == 0;
+    if (is_key && reader->is_wanted)
+        level->is_wanted = reader->is_wanted(value);
+    return is_left || is_key ? MT_OK : add_scalar(reader, event, level->is_flow);
 }
 
 static enum mt_status take_event(struct reader *reader, const yaml_event_t *event)
 {
     struct level *level = &reader->levels[reader->depth];
-    bool is_left = false;
     switch (event->type) {
     case YAML_SCALAR_EVENT:
-        is_left = take_node(level) || level->is_id;
-        level->is_id = level->is_item && level->has_key &&
-                       strcmp((const char *)event->data.scalar.value, "id") == 0;
-        return is_left ? MT_OK : add_scalar(reader, event, level->is_flow);
+        return take_scalar(reader, event, level);
     case YAML_ALIAS_EVENT:
         take_node(level);
         return MT_OK;
@@ -267,26 +282,34 @@ static enum mt_status read_events(struct reader *reader)
     return status;
 }
 
-static enum mt_status read_yaml(struct mt_document *document,
-                                const struct mt_document_options *options, struct mt_error *err)
+enum mt_status mt_yaml_messages_read(struct mt_document *document, struct mt_range range,
+                                     mt_yaml_messages_are_wanted *is_wanted, struct mt_error *err)
 {
-    (void)options;
-    struct reader reader = {.document = document, .at = document->begin, .err = err};
-    struct style *style = calloc(1, sizeof *style);
-    if (!style)
-        return mt_fail_memory(err, sizeof *style, "a file");
-    document->own = style;
-    style->escapes = mt_message_file_is_ascii(document) && strstr(document->bytes, "\\u") != NULL;
+    struct reader reader = {.document = document,
+                            .range = range,
+                            .is_wanted = is_wanted,
+                            .at = range.begin,
+                            .err = err};
+    reader.levels[0].is_wanted = !is_wanted;
+    reader.escapes = mt_message_file_is_ascii(document) && strstr(document->bytes, "\\u") != NULL;
     if (!yaml_parser_initialize(&reader.parser))
         return mt_fail_memory(err, sizeof reader.parser, "a file");
     yaml_parser_set_input_string(&reader.parser,
-                                 (const unsigned char *)document->bytes + document->begin,
-                                 document->length - document->begin);
+                                 (const unsigned char *)document->bytes + range.begin,
+                                 range.end - range.begin);
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     enum mt_status status = read_events(&reader);
     mt_text_finish(&reader.text);
     yaml_parser_delete(&reader.parser);
     return status;
+}
+
+static enum mt_status read_yaml(struct mt_document *document,
+                                const struct mt_document_options *options, struct mt_error *err)
+{
+    (void)options;
+    const struct mt_range range = {document->begin, document->length};
+    return mt_yaml_messages_read(document, range, NULL, err);
 }
 
 /* ---- writing ---- */
@@ -306,20 +329,18 @@ static bool has_escapes(const char *text, size_t length)
     return false;
 }
 
-static void write_double(const struct mt_document *document, const char *text, size_t length,
-                         struct mt_text *out)
+static void write_double(const char *text, size_t length, bool escapes, struct mt_text *out)
 {
     static const char letters[] = "\"\\ntr", meanings[] = "\"\\\n\t\r";
-    const struct style *style = document->own;
     mt_text_append(out, "\"", 1);
     for (size_t at = 0; at < length; at += mt_char_length(text + at)) {
         uint32_t c = mt_utf8_decode(text + at);
         const char *meaning = c < 0x80 ? strchr(meanings, (int)c) : NULL;
         if (meaning)
             mt_text_appendf(out, "\\%c", letters[meaning - meanings]);
-        else if (c >= 0x10000 && style->escapes)
+        else if (c >= 0x10000 && escapes)
             mt_text_appendf(out, "\\U%08x", (unsigned)c);
-        else if (needs_escape(c) || (c >= 0x80 && style->escapes))
+        else if (needs_escape(c) || (c >= 0x80 && escapes))
             mt_text_appendf(out, "\\u%04x", (unsigned)c);
         else
             mt_text_append_char(out, c);
@@ -439,8 +460,9 @@ static bool write_block(const struct mt_document *document, const struct mt_docu
     return has_words;
 }
 
-static bool write_yaml(const struct mt_document *document, const struct mt_document_piece *piece,
-                       const char *translation, size_t length, struct mt_text *out)
+bool mt_yaml_messages_write(const struct mt_document *document,
+                            const struct mt_document_piece *piece, const char *translation,
+                            size_t length, struct mt_text *out)
 {
     bool is_line = !memchr(translation, '\n', length) && !memchr(translation, '\t', length) &&
                    !has_escapes(translation, length);
@@ -452,16 +474,16 @@ static bool write_yaml(const struct mt_document *document, const struct mt_docum
         if (is_line && is_plain(translation, length, piece->n & IS_FLOW))
             mt_text_append(out, translation, length);
         else
-            write_double(document, translation, length, out);
+            write_double(translation, length, piece->n & ESCAPES, out);
         return true;
     case YAML_SINGLE_QUOTED_SCALAR_STYLE:
         if (is_line)
             write_single(translation, length, out);
         else
-            write_double(document, translation, length, out);
+            write_double(translation, length, piece->n & ESCAPES, out);
         return true;
     default:
-        write_double(document, translation, length, out);
+        write_double(translation, length, piece->n & ESCAPES, out);
         return true;
     }
 }
@@ -469,7 +491,6 @@ static bool write_yaml(const struct mt_document *document, const struct mt_docum
 const struct mt_document_reader mt_document_yaml_reader = {
     .read_text = mt_read_plain,
     .read = read_yaml,
-    .write = write_yaml,
-    .finish = free,
+    .write = mt_yaml_messages_write,
     .replaces_messages = true,
 };

@@ -251,7 +251,7 @@ class Files(unittest.TestCase):
                 "a.strings": '/* Hello */ "Hello" = "%s";\nb = c;\n',
                 "a.yml": "en:\n  hello: %s # Hello\n  a: ['%s', \"%s\", 1.0, yes]\n  b: |-\n    %s\n",
                 "a.yaml": "hello: %s\n",
-                "a.md": "---\ntitle: Hello\n---\n# %s\n\n* %s\n\n| 1 |\n|--|\n| %s |\n\n```\nHello\n```\n",
+                "a.md": "---\ntitle: %s\nlayout: Hello\n---\n# %s\n\n* %s\n\n| 1 |\n|--|\n| %s |\n\n```\nHello\n```\n\n<p align=\"right\">%s</p>\n",
                 "strings.xml": '<resources><string name="Hello">%s</string><string '
                                'translatable="false">Hello</string></resources>',
                 "a.resx": '<root><data name="Hello"><value>%s</value><comment>Hello</comment></data></root>',

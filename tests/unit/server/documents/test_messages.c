@@ -169,11 +169,34 @@ static const struct {
     {MT_DOCUMENT_MD,
      "\xEF\xBB\xBF---\r\ntitle: x\r\n---\r\n# a `b` #\r\n\r\nc **d** <i>e</i>\r\n"
      "f [g](h \"i\").\r\n\r\n> * j  \r\n>   k\\\r\n>   **l**\r\n",
-     "a `b`|c **d** <i>e</i> f [g](h \"i\").|j|k|**l**",
-     "\xEF\xBB\xBF---\r\ntitle: x\r\n---\r\n# A `B` #\r\n\r\nC **D** <i>E</i> F [G](H "
-     "\"I\").\r\n\r\n> * J  \r\n>   K\\\r\n>   **L**\r\n"},
-    {MT_DOCUMENT_MD, "```\na\n```\n\n    b\n\n<div>\nc\n</div>\n\n***\n[d]: e\n\n<!-- f\n -->\n",
-     "", "```\na\n```\n\n    b\n\n<div>\nc\n</div>\n\n***\n[d]: e\n\n<!-- f\n -->\n"},
+     "x|a `b`|c **d** <i>e</i> f [g](h \"\1"
+     "63\2\").|i|j|k|**l**",
+     NULL},
+    {MT_DOCUMENT_MD, "```\na\n```\n\n    b\n\n***\n[d]: e\n\n<!-- f\n -->\n<?g h?>\n", "",
+     "```\na\n```\n\n    b\n\n***\n[d]: e\n\n<!-- f\n -->\n<?g h?>\n"},
+    /* HTML, and titles */
+    {MT_DOCUMENT_MD,
+     "<details><summary>a</summary>\n\n> <p align=\"b\">\n>   c <b>d</b>\n> <img src=e alt='f'>"
+     "\n\n</details>\n\n<!-- g\n\nh --> i\n\n<br>\n",
+     "<details><summary>a</summary>|c <b>d</b>|f|<!-- g\n\nh --> i",
+     "<details><summary>A</summary>\n\n> <p align=\"b\">\n>   C <b>D</b>\n> <img src=e alt='F'>"
+     "\n\n</details>\n\n<!-- g\n\nh --> I\n\n<br>\n"},
+    {MT_DOCUMENT_MD, "[a](b \"c\") <img alt='d'> [e] ![f](g 'h')\n\n[e]: i (j)\n[k]: l \"m\"\n",
+     "[a](b \"\1"
+     "7\2\") <img alt='\1"
+     "21\2'> [e] ![f](g '\1"
+     "37\2')|c|d|h|j",
+     "[A](B \"C\") <img alt='D'> [E] ![F](G 'H')\n\n[e]: i (J)\n[k]: l \"m\"\n"},
+    /* front matter */
+    {MT_DOCUMENT_MD, "---\r\ntitle: a: b\r\n---\r\n\r\nc\r\n", "c",
+     "---\r\ntitle: a: b\r\n---\r\n\r\nC\r\n"},
+    {MT_DOCUMENT_MD,
+     "---\ntitle: a\nlayout: b\ntags: [c]\nDescription: >\n  d\n  e\nhero: {text: f, link: g}\n"
+     "subtitle: \"h\"\ndate: 2024-01-01\n---\ni\n",
+     "a|d e|f|h|i",
+     "---\ntitle: A\nlayout: b\ntags: [c]\nDescription: >\n  D E\nhero: {text: F, link: g}\n"
+     "subtitle: \"H\"\ndate: 2024-01-01\n---\nI\n"},
+    {MT_DOCUMENT_MD, "+++\ntitle = \"a\"\n+++\nb\n", "b", "+++\ntitle = \"a\"\n+++\nB\n"},
     {MT_DOCUMENT_MD, "| a | *b* |\n|---|:-:|\n|`c`| d \\| e|\n", "a|*b*|`c`|d \\| e",
      "| A | *B* |\n|---|:-:|\n|`C`| D \\| E|\n"},
     {MT_DOCUMENT_MD, "a\n===\n\nB\n-\n\n# [![c](d)](e) f {#g}\n\n\\*h <https://i.org>\n",
@@ -184,9 +207,18 @@ static const struct {
      "A\n\n[^1]: C G\n[^2]: D E\n: F\n"},
     /* lines that are sentences or directives; links over several lines are left */
     {MT_DOCUMENT_MD, "a b.\nc d!\ne f\n\n:::note\ng\n:::\n\n> [!TIP]\n> h\n\n[i](j\n\"k\")\n",
-     "a b.|c d!|e f|g|h", "A B.\nC D!\nE F\n\n:::note\nG\n:::\n\n> [!TIP]\n> H\n\n[i](j\n\"k\")\n"},
+     "a b.|c d!|e f|g|h|k",
+     "A B.\nC D!\nE F\n\n:::note\nG\n:::\n\n> [!TIP]\n> H\n\n[i](j\n\"K\")\n"},
+    {MT_DOCUMENT_MD,
+     "**a**\nb\n**c** d\n\n{% highlight e %}\nf\n\n# g\n{% endhighlight %}\n\n$$\nh\n$$\n",
+     "**a**|b **c** d", NULL},
     {MT_DOCUMENT_MD, "=== \"a\"\n    b\n\n??? c \"d\"\n    e\n", "b|e",
      "=== \"a\"\n    B\n\n??? c \"d\"\n    E\n"},
+    {MT_DOCUMENT_MD,
+     "a[^bc]\n\n[^bc]: d\n\n    e\n    f\n\n    * g\n\n        h\n\ni\n\n!!! note \"j\"\n\n    k\n",
+     "a[^bc]|[^bc]: d|e f|g|h|i|k",
+     "A[^BC]\n\n[^BC]: D\n\n    E F\n\n    * G\n\n        H\n\nI\n\n!!! note \"j\"\n\n    "
+     "K\n"},
     {MT_DOCUMENT_MD, "1. - [x] This is a sentence that is somewhat longer than\n     a line.\n",
      "This is a sentence that is somewhat longer than a line.",
      "1. - [x] THIS IS A SENTENCE THAT IS SOMEWHAT LONGER THAN A\n     LINE.\n"},
