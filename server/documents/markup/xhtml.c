@@ -65,7 +65,15 @@ static const struct mt_markup_element elements[] = {
     {"samp", MT_MARKUP_WORD},
     {"var", MT_MARKUP_WORD},
     {"math:math", MT_MARKUP_WORD},
-    {"svg:svg", MT_MARKUP_COPY},
+    {"svg:svg", MT_MARKUP_POINT},
+    {"svg:text", MT_MARKUP_TEXT},
+    {"svg:title", MT_MARKUP_TEXT},
+    {"svg:desc", MT_MARKUP_TEXT},
+    {"svg:tspan", MT_MARKUP_PAIR},
+    {"svg:a", MT_MARKUP_PAIR},
+    {"svg:style", MT_MARKUP_LEFT},
+    {"svg:script", MT_MARKUP_LEFT},
+    {"svg:metadata", MT_MARKUP_LEFT},
     {"rt", MT_MARKUP_COPY},
     {"rp", MT_MARKUP_COPY},
     {"img", MT_MARKUP_COPY},
@@ -122,7 +130,10 @@ static const char *value_of(const struct mt_markup_tag *tag, const char *name)
 static bool is_read(const struct mt_markup_tag *tag, const char *attribute)
 {
     static const char *const buttons[] = {"submit", "button", "reset"};
-    static const char *const described[] = {"description", "og:title", "og:description"};
+    static const char *const described[] = {"description",      "og:title",
+                                            "og:description",   "og:image:alt",
+                                            "twitter:title",    "twitter:description",
+                                            "twitter:image:alt"};
     if (strcmp(attribute, "value") == 0)
         return MT_IS_ONE_OF(value_of(tag, "type"), buttons);
     if (strcmp(attribute, "content") == 0)

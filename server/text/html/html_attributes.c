@@ -22,11 +22,18 @@ static const char *value_of(const GumboElement *element, const char *name)
     return attribute ? attribute->value : "";
 }
 
+/* Whether a <meta> holds words that a reader meets in a list of results, or where a page is
+ * shared. */
 static bool is_described(const GumboElement *element)
 {
-    return strcasecmp(value_of(element, "name"), "description") == 0 ||
-           strcasecmp(value_of(element, "property"), "og:title") == 0 ||
-           strcasecmp(value_of(element, "property"), "og:description") == 0;
+    static const char *const names[] = {"description",      "og:title",      "og:description",
+                                        "og:image:alt",     "twitter:title", "twitter:description",
+                                        "twitter:image:alt"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcasecmp(value_of(element, "name"), names[i]) == 0 ||
+            strcasecmp(value_of(element, "property"), names[i]) == 0)
+            return true;
+    return false;
 }
 
 /* Whether the element is an input whose value is a button's label. */
@@ -103,13 +110,16 @@ static void look_at_root(struct finder *finder, const GumboElement *root)
 static void look_at(struct finder *finder, const GumboNode *node)
 {
     const GumboElement *element = &node->v.element;
-    if (node->type != GUMBO_NODE_ELEMENT || element->tag_namespace != GUMBO_NAMESPACE_HTML)
+    bool is_element = node->type == GUMBO_NODE_ELEMENT || node->type == GUMBO_NODE_TEMPLATE;
+    bool is_html = element->tag_namespace == GUMBO_NAMESPACE_HTML;
+    if (!is_element)
         return;
-    if (element->tag == GUMBO_TAG_HTML)
+    if (is_html && element->tag == GUMBO_TAG_HTML)
         look_at_root(finder, element);
     for (unsigned i = 0; i < element->attributes.length; i++) {
         const GumboAttribute *attribute = element->attributes.data[i];
-        if (is_read(element, attribute->name))
+        bool is_label = strcasecmp(attribute->name, "aria-label") == 0;
+        if (is_html ? is_read(element, attribute->name) : is_label)
             add(finder, range_of(finder, attribute));
     }
 }

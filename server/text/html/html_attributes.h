@@ -2,12 +2,13 @@
  * Attributes of HTML whose values are words for a reader of the page, and those of <html> that tell
  * the page's language.
  *
- *   title, aria-label         of any element
+ *   title, aria-label         of any element; aria-label of SVG's and MathML's, too
  *   alt                       of <img>, <area>, <input>
  *   placeholder               of <input>, <textarea>
  *   value                     of <input type="submit">, "button" and "reset"
  *   label                     of <option>, <optgroup>, <track>
- *   content                   of <meta name="description">, property="og:title", "og:description"
+ *   content                   of <meta> whose name or property is "description", "og:title",
+ *                             "twitter:description" and the like
  *
  * Elements with translate="no" are left out with everything in them, and so are scripts, code and
  * other elements that are left alone (html_reader.h).

@@ -60,7 +60,7 @@ static bool is_inline_tag(GumboTag tag)
         GUMBO_TAG_TIME,   GUMBO_TAG_TT,       GUMBO_TAG_U,       GUMBO_TAG_VAR,    GUMBO_TAG_WBR,
         GUMBO_TAG_EMBED,  GUMBO_TAG_OBJECT,   GUMBO_TAG_IFRAME,  GUMBO_TAG_VIDEO,  GUMBO_TAG_AUDIO,
         GUMBO_TAG_CANVAS, GUMBO_TAG_TEXTAREA, GUMBO_TAG_LINK,    GUMBO_TAG_META,   GUMBO_TAG_RUBY,
-        GUMBO_TAG_IMAGE,  GUMBO_TAG_TEMPLATE, GUMBO_TAG_UNKNOWN,
+        GUMBO_TAG_IMAGE,  GUMBO_TAG_UNKNOWN,
     };
     return is_among(tag, tags, sizeof tags / sizeof *tags);
 }
@@ -95,6 +95,42 @@ static bool is_in_sentence(const GumboNode *node)
            (u_islower((UChar32)first) || (first < 0x80 && strchr(".,;:!?", (int)first)));
 }
 
+/* Whether an element within a picture of SVG may hold words that are seen, or read aloud. */
+static bool is_svg_text(const GumboNode *node)
+{
+    static const char *const names[] = {"text",   "tspan", "textPath", "title",
+                                        "desc",   "a",     "g",        "switch",
+                                        "symbol", "defs",  "svg",      "foreignObject"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (mt_html_is_named(node, names[i]))
+            return true;
+    return false;
+}
+
+/* Whether a picture of SVG has such words. */
+static bool has_svg_words(const GumboNode *node)
+{
+    if (is_text(node))
+        return mt_has_word(node->v.text.text, 0, strlen(node->v.text.text));
+    if (!is_element(node) || !is_svg_text(node))
+        return false;
+    const GumboVector *children = &node->v.element.children;
+    for (unsigned i = 0; i < children->length; i++)
+        if (has_svg_words(children->data[i]))
+            return true;
+    return false;
+}
+
+/* Whether the words of a picture are texts. One in a sentence is copied. */
+static bool is_svg_read(const GumboNode *node)
+{
+    if (node->v.element.tag_namespace != GUMBO_NAMESPACE_SVG)
+        return false;
+    if (node->v.element.tag != GUMBO_TAG_SVG)
+        return is_svg_text(node);
+    return !is_in_sentence(node) && has_svg_words(node);
+}
+
 /* Whether the element is inline. The label of a button outside of a sentence is a text of its
  * own. */
 static bool is_inline(const GumboNode *node)
@@ -102,6 +138,8 @@ static bool is_inline(const GumboNode *node)
     GumboTag tag = node->v.element.tag;
     if (tag == GUMBO_TAG_BUTTON || tag == GUMBO_TAG_LABEL)
         return is_in_sentence(node);
+    if (node->v.element.tag_namespace == GUMBO_NAMESPACE_SVG && is_svg_read(node))
+        return mt_html_is_named(node, "tspan") || tag == GUMBO_TAG_A;
     return is_inline_tag(tag) && !is_choice(node);
 }
 
@@ -136,15 +174,14 @@ static bool is_ignored(const struct mt_coded_options *options, const GumboNode *
 bool mt_html_is_left_alone(const struct mt_coded_options *options, const GumboNode *node)
 {
     static const GumboTag tags[] = {
-        GUMBO_TAG_PRE,     GUMBO_TAG_CODE,      GUMBO_TAG_KBD,     GUMBO_TAG_SAMP,
-        GUMBO_TAG_VAR,     GUMBO_TAG_SCRIPT,    GUMBO_TAG_STYLE,   GUMBO_TAG_TEXTAREA,
-        GUMBO_TAG_SVG,     GUMBO_TAG_MATH,      GUMBO_TAG_OBJECT,  GUMBO_TAG_IFRAME,
-        GUMBO_TAG_VIDEO,   GUMBO_TAG_AUDIO,     GUMBO_TAG_CANVAS,  GUMBO_TAG_TEMPLATE,
-        GUMBO_TAG_XMP,     GUMBO_TAG_PLAINTEXT, GUMBO_TAG_LISTING, GUMBO_TAG_RUBY,
-        GUMBO_TAG_NOEMBED, GUMBO_TAG_NOFRAMES,
+        GUMBO_TAG_PRE,     GUMBO_TAG_CODE,   GUMBO_TAG_KBD,     GUMBO_TAG_SAMP,
+        GUMBO_TAG_VAR,     GUMBO_TAG_SCRIPT, GUMBO_TAG_STYLE,   GUMBO_TAG_TEXTAREA,
+        GUMBO_TAG_MATH,    GUMBO_TAG_OBJECT, GUMBO_TAG_IFRAME,  GUMBO_TAG_VIDEO,
+        GUMBO_TAG_AUDIO,   GUMBO_TAG_CANVAS, GUMBO_TAG_XMP,     GUMBO_TAG_PLAINTEXT,
+        GUMBO_TAG_LISTING, GUMBO_TAG_RUBY,   GUMBO_TAG_NOEMBED, GUMBO_TAG_NOFRAMES,
     };
-    return node->v.element.tag_namespace != GUMBO_NAMESPACE_HTML ||
-           is_among(node->v.element.tag, tags, sizeof tags / sizeof *tags) ||
+    bool is_other = node->v.element.tag_namespace != GUMBO_NAMESPACE_HTML && !is_svg_read(node);
+    return is_other || is_among(node->v.element.tag, tags, sizeof tags / sizeof *tags) ||
            mt_html_says_no(node) || is_ignored(options, node);
 }
 

@@ -61,6 +61,11 @@ static const struct {
      "content=D></head>",
      "<head><meta content=\"[T]\" property='og:title'><meta property=og:description "
      "content=\"[D]\"></head>"},
+    {"<meta name=twitter:title content=\"T\"><meta name=og:image:alt content='I'>",
+     "<meta name=twitter:title content=\"[T]\"><meta name=og:image:alt content='[I]'>"},
+    {"<svg aria-label=\"Close\"><path d=\"M0\"/></svg>",
+     "<svg aria-label=\"[Close]\"><path d=\"M0\"/></svg>"},
+    {"<template><p title=\"A\">x</p></template>", "<template><p title=\"[A]\">x</p></template>"},
     {"<head><meta name=\"viewport\" content=\"width=device-width\"></head>",
      "<head><meta name=\"viewport\" content=\"width=device-width\"></head>"},
     {"<head><link rel=\"alternate stylesheet\" title=\"Dark\" href=\"a\"></head>",

@@ -402,6 +402,11 @@ static const struct {
     {"<p>One <i></i> two</p>", "One <0/> two", "a <0/> b", "<p>a <i></i> b</p>"},
     {"<a href=\"x\"><p>Block</p> in a link</a><p>Out</p>", "Block|in a link|Out", "a|b|c",
      "<a href=\"x\"><p>a</p> b</a><p>c</p>"},
+    {"<p>See <svg xmlns=\"http://www.w3.org/2000/svg\"><title>S</title><style>x</style>"
+     "<text>T <tspan>U</tspan></text></svg> here</p>",
+     "See <0/> here|S|T <0>U</0>", "a <0/> b|c|<0>e</0> d",
+     "<p>a <svg xmlns=\"http://www.w3.org/2000/svg\"><title>c</title><style>x</style>"
+     "<text><tspan>e</tspan> d</text></svg> b</p>"},
     /* many links are a list, in a look, too, unless links look otherwise */
     {"<p>By <a>A</a>, <a>B</a>,<a>C</a><a>D</a> <a/>\n<a>E</a> - <a><b>F</b> f</a>.</p>",
      "By <0>A</0>|<0>B</0>|<0>C</0>|<0>D</0>|<0>E</0>|<0>F<1> f</1></0>.",

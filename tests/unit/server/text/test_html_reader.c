@@ -108,6 +108,11 @@ static const struct {
      "<html translate=no><body><p>a<table>b<tr><td>c"},
     {"<pre>\n\na</pre>", "<pre>\n\na</pre>"},
     {"<p><code>a<p>b</code>c", "<p><code>a<p>[{=b</code>|b}c]"},
+    {"<p>A <svg><style>b</style><path/></svg> c", "<p>[A {.<svg><style>b</style><path/></svg>} c]"},
+    {"<svg id=x><title>a</title><style>b</style><g><text>c <tspan>d</tspan> e</text></g></svg>F",
+     "<svg id=x><title>[a]</title><style>b</style><g><text>[c {+<tspan>}d{-</tspan>} "
+     "e]</text></g></svg>[F]"},
+    {"<template><li>a</template>", "<template><li>[a]</template>"},
     {"<textarea>a</textarea>", "<textarea>a</textarea>"},
     {"<script>a</script>", "<script>a</script>"},
     {"<p>&nbsp;</p><p> - </p>", "<p>&nbsp;</p><p> - </p>"},
