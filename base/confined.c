@@ -144,8 +144,8 @@ static enum mt_status take_error(const struct outcome *outcome, struct mt_error 
                    message);
 }
 
-static enum mt_status judge(const struct mt_confined *confined, int wait_status,
-                            const struct outcome *outcome, struct mt_error *err)
+static enum mt_status check_end(const struct mt_confined *confined, int wait_status,
+                                const struct outcome *outcome, struct mt_error *err)
 {
     if (outcome->is_done)
         return take_error(outcome, err);
@@ -204,7 +204,7 @@ static enum mt_status run(const struct mt_confined *confined, struct outcome *ou
             run_work(confined, address_space, fd, outcome);
         wait_status = wait_for(pid);
     }
-    return judge(confined, wait_status, outcome, err);
+    return check_end(confined, wait_status, outcome, err);
 }
 
 enum mt_status mt_confined_run(const struct mt_confined *confined, struct mt_mapping *out,

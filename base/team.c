@@ -28,7 +28,7 @@
 #define NEXT_RUN_SPIN_NS 60000
 
 /* How long a member spins after it was woken: about as long as the work before its run takes. */
-#define ROUSED_SPIN_NS 150000
+#define WOKEN_SPIN_NS 150000
 
 /* Within a run: longer than the gap between two operations of a layer. After that the wait counts
  * as a delay by a member that does not run, which is short if another thread of ours has its
@@ -199,7 +199,7 @@ static void *member_main(void *argument)
          * others. */
         spin_ns = 0;
         if (team->can_spin && width == 0)
-            spin_ns = ROUSED_SPIN_NS;
+            spin_ns = WOKEN_SPIN_NS;
         else if (team->can_spin && member->index < width)
             spin_ns = NEXT_RUN_SPIN_NS;
         if (member->index >= width)

@@ -175,7 +175,7 @@ void mt_engine_wake_takers(struct mt_engine *engine);
 void mt_engine_wake_one(struct mt_engine *engine);
 
 /* One row of a batch in this many is reserved for short jobs. */
-#define MT_KEPT_FOR_BRIEF 8
+#define MT_RESERVED_FOR_SHORT 8
 
 /* Moves a place from the list that it is in to the end of another; NULL: to none. Called with the
  * mutex held. */

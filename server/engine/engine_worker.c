@@ -234,7 +234,8 @@ static size_t load_of_worker(const struct mt_engine_worker *worker)
 /* Whether the batch's free rows are those reserved for short jobs. */
 static bool is_for_short(const struct mt_engine *engine, const struct mt_engine_place *place)
 {
-    return mt_batch_n_rows(place->batch) >= engine->max_rows - engine->max_rows / MT_KEPT_FOR_BRIEF;
+    return mt_batch_n_rows(place->batch) >=
+           engine->max_rows - engine->max_rows / MT_RESERVED_FOR_SHORT;
 }
 
 /* Takes sentences of the lane while its batch has room and the worker has less than its share. A
@@ -510,7 +511,7 @@ static void sleep_until_work(struct mt_engine_worker *worker)
     worker->is_idle = false;
 }
 
-static bool has_errand(const struct mt_engine_worker *worker)
+static bool has_idle_task(const struct mt_engine_worker *worker)
 {
     return worker->index == 0 && worker->engine->idle_task.run;
 }
@@ -520,12 +521,12 @@ static bool has_work(const struct mt_engine_worker *worker)
     const struct mt_engine *engine = worker->engine;
     bool may_take =
         mt_queue_n_sentences(engine->queue) && load_of_worker(worker) < share_of(worker);
-    return worker->busy.first || engine->ended.first || may_take || has_errand(worker);
+    return worker->busy.first || engine->ended.first || may_take || has_idle_task(worker);
 }
 
 /* Calls what mt_engine_run_idle was given, without holding the mutex meanwhile. It mostly is a
  * short request, whose first step follows at once. */
-static void run_errand(struct mt_engine_worker *worker)
+static void run_idle_task(struct mt_engine_worker *worker)
 {
     struct mt_engine *engine = worker->engine;
     void (*run)(void *) = engine->idle_task.run;
@@ -584,8 +585,8 @@ void *mt_engine_run_worker(void *argument)
     prctl(PR_SET_NAME, name);
     pthread_mutex_lock(&engine->mutex);
     while (wait_for_work(worker)) {
-        if (has_errand(worker))
-            run_errand(worker);
+        if (has_idle_task(worker))
+            run_idle_task(worker);
         int64_t now = mt_now_ns();
         clear(worker, now);
         deliver(engine);

@@ -446,8 +446,8 @@ static void count_out(struct mt_queue *queue, struct mt_queue_flow *flow, struct
 
 static enum mt_status refuse(struct mt_queue *queue, const struct mt_job *job, struct mt_error *err)
 {
-    size_t n_kept = mt_size_min(job->n_sentences, queue->max_sentences / MT_QUEUE_RESERVED);
-    queue->n_wanted = mt_size_max(queue->n_wanted, n_kept);
+    size_t n_reserved = mt_size_min(job->n_sentences, queue->max_sentences / MT_QUEUE_RESERVED);
+    queue->n_wanted = mt_size_max(queue->n_wanted, n_reserved);
     return mt_fail(err, MT_BUSY,
                    "the queue is full: %zu sentences wait, and %zu more would be "
                    "over the limit of %zu",

@@ -224,7 +224,7 @@ static size_t favourite(const struct item *item, const struct choice *choice, si
 
 /* Returns how often the token with the largest weight is among the claimed sources, weighted by the
  * claims. */
-static double judge(const struct finder *finder, const struct choice *choice)
+static double measure_hits(const struct finder *finder, const struct choice *choice)
 {
     double hits = 0, total = 0;
     for (size_t i = 0; i < finder->sample.n; i++) {
@@ -245,7 +245,7 @@ static double judge(const struct finder *finder, const struct choice *choice)
 
 static void consider(const struct finder *finder, struct choice *choice, struct choice *best)
 {
-    choice->score = judge(finder, choice);
+    choice->score = measure_hits(finder, choice);
     /* Of two choices with the same score the one with more heads is better, since a mean is more
      * robust than a single head. */
     if (choice->score > best->score || (choice->score == best->score && choice->n > best->n))
@@ -273,7 +273,7 @@ static void try_layer(const struct finder *finder, size_t layer, enum mt_alignme
                     shift == MT_SHIFT_OUTPUT ? "output" : "input");
     for (size_t h = 0; h < n_heads; h++) {
         struct choice one = {.n = 1, .layers = {layer}, .heads = {h}, .shift = shift};
-        scores[h] = judge(finder, &one);
+        scores[h] = measure_hits(finder, &one);
         mt_text_appendf(out, " %4.0f", 100 * scores[h]);
     }
     rank_heads(n_heads, scores, order);

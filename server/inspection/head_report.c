@@ -221,7 +221,7 @@ static void count_word(const struct report *report, const struct gold *gold,
     counts->n_words++;
 }
 
-static struct score judge(const struct report *report, const struct method *method)
+static struct score score_of(const struct report *report, const struct method *method)
 {
     struct counts counts = {0};
     for (size_t i = 0; i < report->sample.n; i++) {
@@ -250,7 +250,7 @@ static struct method of_layers(const struct report *report, size_t first, size_t
 static void report_method(const struct report *report, const char *name,
                           const struct method *method, struct mt_text *out)
 {
-    struct score score = judge(report, method);
+    struct score score = score_of(report, method);
     mt_text_appendf(out, "%-42s %.3f  %3.0f %%\n", name, score.error_rate, 100 * score.share);
 }
 
@@ -276,7 +276,7 @@ static void report_layer(const struct report *report, size_t layer, enum mt_alig
     mt_text_appendf(out, "layer %zu, shift %-6s ", layer, shift_name(shift));
     for (size_t h = 0; h < n_heads; h++) {
         struct method one = {.heads = {1, 1, {layer}, {h}}, .shift = shift};
-        scores[h] = judge(report, &one);
+        scores[h] = score_of(report, &one);
         mt_text_appendf(out, " %.3f", scores[h].error_rate);
         size_t at = h;
         for (; at > 0 && is_better(&scores[h], &scores[order[at - 1]]); at--)
@@ -286,7 +286,7 @@ static void report_layer(const struct report *report, size_t layer, enum mt_alig
     struct method some = {.heads = {1, 0, {layer}, {0}}, .shift = shift};
     for (size_t k = 0; k < n_heads; k++) {
         some.heads.heads[some.heads.n_heads++] = order[k];
-        struct score score = judge(report, &some);
+        struct score score = score_of(report, &some);
         if (is_better(&score, best_score)) {
             *best = some;
             *best_score = score;
@@ -403,7 +403,7 @@ static void report_role(const struct report *report, enum mt_trace_kind kind, co
     for (int shift = MT_SHIFT_OUTPUT; kind == MT_TRACE_CROSS && shift <= MT_SHIFT_INPUT; shift++) {
         struct method one = {.heads = {1, 1, {layer}, {head}},
                              .shift = (enum mt_alignment_shift)shift};
-        double share = judge(report, &one).share;
+        double share = score_of(report, &one).share;
         if (share > shares[ALIGNMENT])
             shares[ALIGNMENT] = share;
     }
@@ -454,7 +454,7 @@ static void append_list(struct mt_text *out, const size_t *values, size_t n)
 static void report_setting(const struct report *report, const struct method *best,
                            struct mt_text *out)
 {
-    struct score score = judge(report, best);
+    struct score score = score_of(report, best);
     mt_text_appendf(out,
                     "\nfewest errors, AER %.3f with %.0f %% of the weight on the right words; for "
                     "attentiond.json:\n \"alignment_layers\": \"",

@@ -350,9 +350,9 @@ static bool is_to_be_unloaded(const struct mt_served_model *served, int64_t now_
 static bool tidy(struct mt_model_host *host)
 {
     int64_t now_ns = mt_now_ns();
-    struct mt_served_model *surplus = is_over_limit(host) ? least_recently_used(host) : NULL;
-    if (surplus) { /* the limit was lowered */
-        unload(surplus);
+    struct mt_served_model *over_limit = is_over_limit(host) ? least_recently_used(host) : NULL;
+    if (over_limit) { /* the limit was lowered */
+        unload(over_limit);
         return true;
     }
     for (struct mt_served_model *s = host->models.first; s; s = s->next) {

@@ -20,13 +20,13 @@
  * sent, so that a slow reader delays only its own request:
  *
  *   DECODING <-> COLLECTING -> WORKING     the job has ended meanwhile
- *       '-> RESTING <-> WORKING -> DONE    no work goes on: the events are being sent
+ *       '-> PAUSED <-> WORKING -> DONE    no work goes on: the events are being sent
  *   COLLECTING -> ENDING -> WORKING        the last event is there, but the job has not ended yet
  *
  * Up to RECEIVED, and from DONE to SENDING, only the HTTP thread changes the state. In between the
  * thread that has the exchange changes it: text threads and idle workers in WORKING, the engine at
  * the end of DECODING, COLLECTING and ENDING, the models' host at the end of LOADING. In addition,
- * cancel, called by the HTTP thread, takes it from LOADING and RESTING to WORKING. From WORKING on
+ * cancel, called by the HTTP thread, takes it from LOADING and PAUSED to WORKING. From WORKING on
  * the mutex guards the state.
  *
  * Where the reply is complete before the work (request.outlives_ns), it is sent while the work goes
@@ -110,7 +110,7 @@ enum mt_exchange_state {
     MT_WAITING,    /* the queue has no room for the round; the HTTP thread tries it again */
     MT_DECODING,   /* the round's sentences are being decoded */
     MT_COLLECTING, /* the same, while a text thread makes events of what is decoded */
-    MT_RESTING,    /* no work goes on: events have to be sent first */
+    MT_PAUSED,     /* no work goes on: events have to be sent first */
     MT_ENDING,     /* there will be no more events; the sentences are in use until the job ends */
     MT_DONE,       /* on the way back to the HTTP thread */
     MT_SENDING     /* the HTTP thread sends the reply */
@@ -157,8 +157,8 @@ struct mt_exchange {
     const char *target_place;         /* libmicrohttpd's, while the head is being checked */
     const char *query;
     const struct mt_route *route;
-    bool is_begun;  /* the handler's release has to be called */
-    bool has_place; /* the exchange is counted in http->n_documents */
+    bool is_begun;            /* the handler's release has to be called */
+    bool is_counted_document; /* the exchange is counted in http->n_documents */
     bool is_http_1_1, keeps_body;
     bool is_answered; /* the reply was complete before the work; it does not change any more */
     bool is_vital;    /* the route tells of the daemon's health; web pages may not read it */
@@ -314,7 +314,7 @@ MT_MUST_CHECK enum mt_status mt_exchange_answer(struct mt_exchange *exchange, st
 void mt_exchange_add_headers(const struct mt_exchange *exchange, struct MHD_Response *response);
 
 /* Frees what the reply was made of, and with it the handler's state and the generation. */
-void mt_exchange_settle(struct mt_exchange *exchange);
+void mt_exchange_free_work(struct mt_exchange *exchange);
 void mt_exchange_let_go_of_model(struct mt_exchange *exchange);
 
 /* Asks the HTTP thread to look at the exchange: its work is done, or it has events to be sent.

@@ -204,17 +204,17 @@ static void admit_body(struct mt_exchange *exchange, uint64_t n_bytes)
 {
     const struct mt_settings *settings = exchange->request.service->settings;
     struct mt_error err;
-    if (n_bytes <= (uint64_t)settings->max_body_bytes || exchange->has_place)
+    if (n_bytes <= (uint64_t)settings->max_body_bytes || exchange->is_counted_document)
         return;
     if (n_bytes > max_body_bytes(exchange)) {
         mt_fail(&err, MT_LIMIT, MT_GATE_LONG_BODY);
         refuse(exchange, &err, MT_REJECTED_TOO_LARGE);
         return;
     }
-    exchange->has_place = true;
+    exchange->is_counted_document = true;
     if (atomic_fetch_add(&exchange->http->n_documents, 1) < (size_t)settings->max_documents)
         return;
-    exchange->has_place = false;
+    exchange->is_counted_document = false;
     atomic_fetch_sub(&exchange->http->n_documents, 1);
     mt_fail(&err, MT_BUSY,
             "%lld large files are being translated, as many as may be at a time: "

@@ -34,16 +34,16 @@ const char *mt_request_header(const struct mt_request *request, const char *name
 
 /* The reply is complete: the handler's state and the generation are freed, so that a client that
  * reads slowly does not keep a model in memory. */
-void mt_exchange_settle(struct mt_exchange *exchange)
+void mt_exchange_free_work(struct mt_exchange *exchange)
 {
     if (exchange->is_begun && exchange->route->handler->release)
         exchange->route->handler->release(&exchange->request);
     exchange->is_begun = false;
     mt_params_finish(&exchange->request.params);
     mt_text_finish(&exchange->body);
-    if (exchange->has_place)
+    if (exchange->is_counted_document)
         atomic_fetch_sub(&exchange->http->n_documents, 1);
-    exchange->has_place = false;
+    exchange->is_counted_document = false;
     mt_exchange_let_go_of_model(exchange);
     exchange->request.service = NULL;
     if (exchange->generation)
@@ -217,7 +217,7 @@ static void render(struct mt_exchange *exchange)
 void mt_exchange_make_response(struct mt_exchange *exchange)
 {
     render(exchange);
-    mt_exchange_settle(exchange);
+    mt_exchange_free_work(exchange);
 }
 
 enum mt_status mt_exchange_answer(struct mt_exchange *exchange, struct mt_error *err)
@@ -418,7 +418,7 @@ void mt_exchange_tell_end(struct mt_exchange *exchange, bool is_complete)
 
 void mt_exchange_free(struct mt_exchange *exchange)
 {
-    mt_exchange_settle(exchange);
+    mt_exchange_free_work(exchange);
     free(exchange->request.sentences);
     mt_reply_finish(&exchange->request.reply);
     mt_text_finish(&exchange->stream.events);

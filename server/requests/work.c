@@ -299,7 +299,7 @@ static void work_on(struct mt_exchange *exchange, mt_exchange_step *step, bool i
 void mt_exchange_go_on(struct mt_exchange *exchange)
 {
     struct mt_exchange_stream *stream = &exchange->stream;
-    bool has_ended = exchange->state == MT_RESTING;
+    bool has_ended = exchange->state == MT_PAUSED;
     bool is_due = has_ended || (exchange->state == MT_DECODING && stream->has_events);
     if (!is_due || (!mt_exchange_is_sent(exchange) && exchange->stop == MT_GO_ON))
         return;
@@ -342,7 +342,7 @@ static void job_done(struct mt_job *job, enum mt_status status)
     } else if (exchange->state == MT_ENDING) {
         work_on(exchange, end_work, true);
     } else if (exchange->stream.is_open) {
-        exchange->state = MT_RESTING;
+        exchange->state = MT_PAUSED;
         mt_exchange_go_on(exchange);
     } else {
         is_at_once = job->was_last && job->n_sentences == 1 && !exchange->task.is_long;
@@ -426,7 +426,7 @@ void mt_exchange_cancel(struct mt_exchange *exchange, enum mt_stop why)
     case MT_WORKING:
         mt_text_threads_prioritise(exchange->http->options.text_threads, &exchange->task);
         break;
-    case MT_RESTING:
+    case MT_PAUSED:
         mt_exchange_go_on(exchange);
         break;
     case MT_WAITING:
@@ -461,7 +461,7 @@ void mt_exchange_retry_detached(struct mt_http *http)
 /* From now on nothing is needed but what has to be sent. */
 static void end_work(struct mt_exchange *exchange)
 {
-    mt_exchange_settle(exchange);
+    mt_exchange_free_work(exchange);
     pthread_mutex_lock(&exchange->mutex);
     exchange->state = MT_DONE;
     mt_exchange_return(exchange);
@@ -515,11 +515,11 @@ static void finish_request(struct mt_exchange *exchange)
 }
 
 /* Pauses until the events have been sent. has_more: the handler may have more at once. */
-static void rest(struct mt_exchange *exchange, bool has_more)
+static void pause_stream(struct mt_exchange *exchange, bool has_more)
 {
     struct mt_exchange_stream *stream = &exchange->stream;
     pthread_mutex_lock(&exchange->mutex);
-    exchange->state = exchange->state == MT_COLLECTING ? MT_DECODING : MT_RESTING;
+    exchange->state = exchange->state == MT_COLLECTING ? MT_DECODING : MT_PAUSED;
     if (!stream->is_open || !mt_exchange_is_sent(exchange))
         mt_exchange_return(exchange);
     stream->is_open = true;
@@ -573,7 +573,7 @@ static void run_sentences(struct mt_exchange *exchange)
         return;
     }
     if (request->n_sentences == 0) {
-        rest(exchange, false);
+        pause_stream(exchange, false);
         return;
     }
     enum mt_status status =
@@ -703,7 +703,7 @@ static void collect(struct mt_exchange *exchange)
     else if (mt_exchange_collect(exchange, &has_more, &err) != MT_OK)
         respond_failure(exchange, &err);
     else
-        rest(exchange, has_more);
+        pause_stream(exchange, has_more);
 }
 
 /* What has been decoded becomes a reply even where the server ends, but not where the client has
@@ -720,7 +720,7 @@ static void end_job(struct mt_exchange *exchange)
         if (exchange->stream.is_open && mt_exchange_collect(exchange, &has_more, &err) != MT_OK)
             respond_failure(exchange, &err);
         else if (has_more)
-            rest(exchange, true);
+            pause_stream(exchange, true);
         else {
             keep(&exchange->request);
             next_round(exchange);

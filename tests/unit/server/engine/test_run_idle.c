@@ -13,7 +13,7 @@ static struct {
 } idle_task = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /* Submits a job to the lane, if there is one, and stays until it may end. */
-static void run_errand(void *argument)
+static void run_idle_task(void *argument)
 {
     if (argument)
         test_submit(argument, 1, 1, 1, 3);
@@ -26,7 +26,7 @@ static void run_errand(void *argument)
     pthread_mutex_unlock(&idle_task.mutex);
 }
 
-static void wait_for_errand(size_t n_runs)
+static void wait_for_task(size_t n_runs)
 {
     pthread_mutex_lock(&idle_task.mutex);
     while (idle_task.n_runs < n_runs)
@@ -34,7 +34,7 @@ static void wait_for_errand(size_t n_runs)
     pthread_mutex_unlock(&idle_task.mutex);
 }
 
-static void let_errand_end(void)
+static void let_task_end(void)
 {
     pthread_mutex_lock(&idle_task.mutex);
     idle_task.may_end = true;
@@ -42,24 +42,24 @@ static void let_errand_end(void)
     pthread_mutex_unlock(&idle_task.mutex);
 }
 
-START_TEST(a_thread_is_lent_while_nothing_waits_or_runs)
+START_TEST(the_first_worker_runs_a_task_while_nothing_waits_or_runs)
 {
     struct mt_lane *lane;
     test_start(1, 4, 100);
     lane = test_attach(NULL);
-    while (!mt_engine_run_idle(test_engine, run_errand, lane)) /* it has just begun */
+    while (!mt_engine_run_idle(test_engine, run_idle_task, lane)) /* it has just begun */
         usleep(1000);
-    wait_for_errand(1);
+    wait_for_task(1);
     ck_assert_str_eq(idle_task.thread, "worker-0");
-    ck_assert(!mt_engine_run_idle(test_engine, run_errand, lane));
-    let_errand_end();
+    ck_assert(!mt_engine_run_idle(test_engine, run_idle_task, lane));
+    let_task_end();
     test_wait(1);
     test_expect_decoded(&test_jobs[0]);
 
     fake_close_gate();
     test_submit(lane, 1, 1, 1, 3);
     fake_wait_for_batches(1);
-    ck_assert(!mt_engine_run_idle(test_engine, run_errand, lane));
+    ck_assert(!mt_engine_run_idle(test_engine, run_idle_task, lane));
     fake_open_gate();
     test_wait(2);
     ck_assert_uint_eq(idle_task.n_runs, 1);
@@ -70,8 +70,8 @@ END_TEST
 START_TEST(a_lent_thread_comes_back_before_the_engine_ends)
 {
     test_start(1, 4, 100);
-    let_errand_end();
-    while (!mt_engine_run_idle(test_engine, run_errand, NULL))
+    let_task_end();
+    while (!mt_engine_run_idle(test_engine, run_idle_task, NULL))
         usleep(1000);
     test_finish();
     ck_assert_uint_eq(idle_task.n_runs, 1);
@@ -82,7 +82,7 @@ Suite *suite_run_idle(void)
 {
     Suite *suite = suite_create("run_idle");
     TCase *tcase = tcase_create("all");
-    tcase_add_test(tcase, a_thread_is_lent_while_nothing_waits_or_runs);
+    tcase_add_test(tcase, the_first_worker_runs_a_task_while_nothing_waits_or_runs);
     tcase_add_test(tcase, a_lent_thread_comes_back_before_the_engine_ends);
     suite_add_tcase(suite, tcase);
     return suite;

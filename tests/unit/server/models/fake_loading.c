@@ -34,7 +34,7 @@ static void pass(struct gate *gate)
 }
 
 /* With the mutex. */
-static enum mt_status judge(const struct mt_served_model *served, struct mt_error *err)
+static enum mt_status check_is_whole(const struct mt_served_model *served, struct mt_error *err)
 {
     return breaks_all || strncmp(served->info.id, "broken", 6) == 0
                ? mt_fail(err, MT_FORMAT, "%s: is broken", served->info.directory)
@@ -48,7 +48,7 @@ enum mt_status mt_model_loading_begin(struct mt_served_model *served, struct mt_
     expect(!served->model, "loaded twice");
     pass(&loading);
     n_loads++;
-    enum mt_status status = judge(served, err);
+    enum mt_status status = check_is_whole(served, err);
     if (!status) {
         served->model = malloc(1); /* an address of its own, and the leak checker sees to it */
         expect(served->model, "no memory");
@@ -68,7 +68,7 @@ enum mt_status mt_model_loading_check(const struct mt_served_model *served, stru
 {
     pthread_mutex_lock(&mutex);
     n_checks++;
-    enum mt_status status = judge(served, err);
+    enum mt_status status = check_is_whole(served, err);
     pthread_mutex_unlock(&mutex);
     return status;
 }
