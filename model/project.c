@@ -284,7 +284,7 @@ static void name_candidates(const struct mt_candidates *candidates, struct mt_ro
             out->top[j].id = candidates->ids[out->top[j].id];
 }
 
-static void settle_my_rows(const struct projection *p)
+static void finish_my_rows(const struct projection *p)
 {
     size_t begin, end;
     mt_member_rows(p->me, p->n_outputs, &begin, &end);
@@ -311,5 +311,5 @@ void mt_project(const struct mt_member *me, const struct mt_model *model,
     look_at_my_blocks(&p);
     look_at_my_candidates(&p);
     mt_member_barrier(me);
-    settle_my_rows(&p);
+    finish_my_rows(&p);
 }

@@ -200,7 +200,7 @@ static void log_candidate(struct mt_search *search, const struct candidate *c,
 
 /* Divides the candidates: the best that go on become the beams, and finished ones of rank < width
  * enter the pool. */
-static void settle(struct mt_search *search, const struct candidate *list, size_t n)
+static void select_beams(struct mt_search *search, const struct candidate *list, size_t n)
 {
     size_t width = search->width, n_live = 0;
     struct mt_beam next[MT_MAX_BEAMS];
@@ -260,7 +260,7 @@ void mt_search_advance(struct mt_search *search, const struct mt_row_output *con
     size_t n = 0, capacity = has_spares ? 2 * search->width : search->width;
     for (size_t beam = 0; beam < search->n_live; beam++)
         offer_beam(search, beam, outputs[beam], list, &n, capacity);
-    settle(search, list, n);
+    select_beams(search, list, n);
     search->is_done = pool_is_final(search);
 }
 
@@ -296,7 +296,7 @@ static void meet(const struct mt_search *search, struct path *path, struct path 
     }
 }
 
-size_t mt_search_settle(const struct mt_search *search, int32_t *ids, size_t n_known)
+size_t mt_search_common_prefix(const struct mt_search *search, int32_t *ids, size_t n_known)
 {
     struct path common = {search->n_generated, 0};
     for (size_t beam = 1; beam < search->n_live; beam++)

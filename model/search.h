@@ -108,7 +108,7 @@ int32_t mt_search_last_token(const struct mt_search *search, size_t beam);
 /* Writes to ids [max_length] the tokens with which every possible hypothesis begins, and returns
  * their number; the first n_known are there already from an earlier call. Must not be called once
  * is_done. */
-size_t mt_search_settle(const struct mt_search *search, int32_t *ids, size_t n_known);
+size_t mt_search_common_prefix(const struct mt_search *search, int32_t *ids, size_t n_known);
 
 /* Writes the tokens of a finished hypothesis to ids [n_tokens] and their log-probabilities. */
 void mt_search_path(const struct mt_search *search, const struct mt_finished *finished,

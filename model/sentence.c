@@ -221,17 +221,17 @@ static enum mt_status init_search(struct mt_sentence *s, const struct mt_sentenc
     return status || !o->trace_search ? status : mt_search_keep_log(&s->search, s->arena, err);
 }
 
-static enum mt_status take_settled(struct mt_sentence *s, const struct mt_sentence_options *o,
-                                   struct mt_error *err)
+static enum mt_status take_published(struct mt_sentence *s, const struct mt_sentence_options *o,
+                                     struct mt_error *err)
 {
-    void *settled;
+    void *published;
     s->publish = o->publish;
     if (o->publish != MT_PUBLISH_TOKENS)
         return MT_OK;
     enum mt_status status =
-        mt_arena_take(s->arena, s->max_target, sizeof *s->settled, "sentence", &settled, err);
+        mt_arena_take(s->arena, s->max_target, sizeof *s->published, "sentence", &published, err);
     if (!status)
-        s->settled = settled;
+        s->published = published;
     return status;
 }
 
@@ -321,7 +321,7 @@ enum mt_status mt_sentence_create(const struct mt_model *model, const int32_t *s
     if (!status)
         status = take_outputs(s, err);
     if (!status)
-        status = take_settled(s, o, err);
+        status = take_published(s, o, err);
     if (!status)
         status = take_trace(s, o, err);
     if (!status)
@@ -396,7 +396,7 @@ void mt_sentence_publish_tokens(struct mt_sentence *s)
     if (s->publish != MT_PUBLISH_TOKENS)
         return;
     size_t n_known = atomic_load_explicit(&s->progress, memory_order_relaxed) >> 1;
-    size_t n = mt_search_settle(&s->search, s->settled, n_known);
+    size_t n = mt_search_common_prefix(&s->search, s->published, n_known);
     atomic_store_explicit(&s->progress, n << 1, memory_order_release);
 }
 
@@ -412,7 +412,7 @@ struct mt_progress mt_sentence_progress(const struct mt_sentence *s)
 {
     size_t progress = atomic_load_explicit(&s->progress, memory_order_acquire);
     return (struct mt_progress){
-        .ids = s->settled, .n_ids = progress >> 1, .has_ended = (progress & 1) != 0};
+        .ids = s->published, .n_ids = progress >> 1, .has_ended = (progress & 1) != 0};
 }
 
 void mt_sentence_set_user(struct mt_sentence *sentence, void *user)

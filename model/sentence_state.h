@@ -61,13 +61,13 @@ struct mt_sentence {
     uint8_t *switches;        /* NULL: no head is switched off (switches.h) */
 
     /*
-     * What other threads may look at. settled[0, n) never changes once n was published. n and
+     * What other threads may look at. published[0, n) never changes once n was published. n and
      * whether the sentence has ended are one number, stored with release order.
      *
      *   progress = n << 1 | has_ended
      */
     enum mt_publish publish;
-    int32_t *settled; /* [max_target] with MT_PUBLISH_TOKENS */
+    int32_t *published; /* [max_target] with MT_PUBLISH_TOKENS */
     atomic_size_t progress;
 
     /* Used by the batch. */

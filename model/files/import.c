@@ -200,8 +200,8 @@ static enum mt_status write_weights(const struct mt_image *image, const char *to
 
 /* Renames a file of the stage to its place; without such a file, removes the one that has the name,
  * if is_due. */
-static enum mt_status settle(const struct mt_import_stage *stage, const char *name, bool is_due,
-                             struct mt_error *err)
+static enum mt_status move_into_place(const struct mt_import_stage *stage, const char *name,
+                                      bool is_due, struct mt_error *err)
 {
     char *from, *to = NULL;
     enum mt_status status = mt_path_join(stage->path, name, &from, err);
@@ -217,7 +217,7 @@ static enum mt_status settle(const struct mt_import_stage *stage, const char *na
     return status;
 }
 
-static enum mt_status settle_vocabularies(const struct mt_import_stage *stage, struct mt_error *err)
+static enum mt_status move_vocabularies(const struct mt_import_stage *stage, struct mt_error *err)
 {
     DIR *directory = opendir(stage->path);
     if (!directory)
@@ -227,7 +227,7 @@ static enum mt_status settle_vocabularies(const struct mt_import_stage *stage, s
     while (!status && (entry = readdir(directory)))
         if (strncmp(entry->d_name, MT_TARGET_VOCABULARY_PREFIX,
                     strlen(MT_TARGET_VOCABULARY_PREFIX)) == 0)
-            status = settle(stage, entry->d_name, false, err);
+            status = move_into_place(stage, entry->d_name, false, err);
     closedir(directory);
     return status;
 }
@@ -252,10 +252,10 @@ enum mt_status mt_import_keep(struct mt_import_stage *stage, struct mt_error *er
     if (!status && !stage->is_same)
         status = remove_vocabularies(stage->to, err);
     for (size_t i = 0; i < N_DOCUMENTS && !status && !stage->is_same; i++)
-        status = settle(stage, documents[i].name, documents[i].is_read, err);
+        status = move_into_place(stage, documents[i].name, documents[i].is_read, err);
     if (!status)
-        status = settle_vocabularies(stage, err);
-    return status ? status : settle(stage, stage->weights_name, false, err);
+        status = move_vocabularies(stage, err);
+    return status ? status : move_into_place(stage, stage->weights_name, false, err);
 }
 
 /* Copies the tensors of a file, or of several, into one file. */

@@ -58,7 +58,7 @@ static enum mt_status read_list(const struct reader *reader, const char *text, s
     }
 }
 
-static enum mt_status settle_end(const struct reader *reader, bool ends, struct mt_error *err)
+static enum mt_status check_end(const struct reader *reader, bool ends, struct mt_error *err)
 {
     const struct mt_token_ids *out = reader->out;
     int32_t eos = reader->hparams->eos_id;
@@ -81,7 +81,7 @@ static enum mt_status read_ids(const struct reader *reader, const struct cJSON *
         status = read_list(reader, value->valuestring, err);
     else
         status = wrong_ids(reader, err);
-    return status ? status : settle_end(reader, ends, err);
+    return status ? status : check_end(reader, ends, err);
 }
 
 enum mt_status mt_token_ids_read(const struct mt_params *params, const char *field,

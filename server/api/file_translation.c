@@ -96,9 +96,8 @@ static enum mt_status detect_language(struct mt_file_translation *work,
     mt_text_finish(&sample);
     if (status)
         return status;
-    mt_detection_settle(&detection);
-    return mt_languages_settle_source(service, work->question.only, &detection, &work->languages,
-                                      err);
+    mt_detection_decide(&detection);
+    return mt_languages_set_source(service, work->question.only, &detection, &work->languages, err);
 }
 
 static enum mt_status read_languages(struct mt_file_translation *work,

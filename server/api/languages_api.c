@@ -177,10 +177,10 @@ static enum mt_status refuse_detected(const char *source, const char *target, st
                    source_name, source, target_name, target);
 }
 
-enum mt_status mt_languages_settle_source(const struct mt_service *service,
-                                          struct mt_served_model *only,
-                                          const struct mt_detection *detection,
-                                          struct mt_language_pair *pair, struct mt_error *err)
+enum mt_status mt_languages_set_source(const struct mt_service *service,
+                                       struct mt_served_model *only,
+                                       const struct mt_detection *detection,
+                                       struct mt_language_pair *pair, struct mt_error *err)
 {
     const char *source = detection->language;
     if (!detection->is_served)

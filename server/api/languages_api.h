@@ -49,11 +49,11 @@ mt_languages_check_target(const struct mt_service *service, struct mt_served_mod
 /* Sets pair->source to the language that was detected, and with it is_identity and route.
  * MT_INVALID where there is no way from it, or it is none of those that mt_languages_to_detect
  * returned. */
-MT_MUST_CHECK enum mt_status mt_languages_settle_source(const struct mt_service *service,
-                                                        struct mt_served_model *only,
-                                                        const struct mt_detection *detection,
-                                                        struct mt_language_pair *pair,
-                                                        struct mt_error *err);
+MT_MUST_CHECK enum mt_status mt_languages_set_source(const struct mt_service *service,
+                                                     struct mt_served_model *only,
+                                                     const struct mt_detection *detection,
+                                                     struct mt_language_pair *pair,
+                                                     struct mt_error *err);
 
 /* Lists the languages that a text to be translated to target (normalised, checked) may be written
  * in: all from which a way leads there, and target itself. target NULL: all languages. The first is

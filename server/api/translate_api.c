@@ -213,7 +213,7 @@ static enum mt_status detect(struct mt_translate_state *state, const struct mt_r
     if (page.language[0] != '\0' && state->n_texts > 1)
         status = detect_each(state, request, page.language, err);
     for (size_t i = 0; i < state->n_texts && !status; i++) {
-        mt_detection_settle(&state->texts[i].detected);
+        mt_detection_decide(&state->texts[i].detected);
         state->has_served = state->has_served || state->texts[i].detected.is_served;
     }
     return status;
@@ -221,16 +221,17 @@ static enum mt_status detect(struct mt_translate_state *state, const struct mt_r
 
 /* A text in a language that no model takes does not cause other texts to be refused. It is
  * translated as if it were in the first language, and detectedLanguage has its real one. */
-static enum mt_status settle(const struct mt_translate_state *state,
-                             const struct mt_request *request, const struct mt_translate_text *text,
-                             struct mt_language_pair *pair, struct mt_error *err)
+static enum mt_status resolve_source(const struct mt_translate_state *state,
+                                     const struct mt_request *request,
+                                     const struct mt_translate_text *text,
+                                     struct mt_language_pair *pair, struct mt_error *err)
 {
     struct mt_detection from = text->detected;
     if (!from.is_served && state->has_served) {
         from.is_certain = false;
-        mt_detection_settle(&from);
+        mt_detection_decide(&from);
     }
-    return mt_languages_settle_source(request->service, state->only, &from, pair, err);
+    return mt_languages_set_source(request->service, state->only, &from, pair, err);
 }
 
 /* An alignment is possible only with one model, which reports it for its own translation. */
@@ -247,7 +248,8 @@ static enum mt_status check_pivot(const struct mt_translate_state *state,
 static enum mt_status find_way(struct mt_translate_state *state, const struct mt_request *request,
                                struct mt_translate_text *text, struct mt_error *err)
 {
-    enum mt_status status = state->is_auto ? settle(state, request, text, &text->pair, err) : MT_OK;
+    enum mt_status status =
+        state->is_auto ? resolve_source(state, request, text, &text->pair, err) : MT_OK;
     if (status)
         return status;
     text->has_ended = text->pair.is_identity;

@@ -226,8 +226,8 @@ static enum mt_status verify(struct confirmation *confirmation, const char *path
 
 /* Copies an attentiond.json of the original, which in the copy counts as the operator's, unless the
  * copy has one already. */
-static enum mt_status settle_defaults(const struct confirmation *confirmation, const char *path,
-                                      struct mt_error *err)
+static enum mt_status resolve_defaults(const struct confirmation *confirmation, const char *path,
+                                       struct mt_error *err)
 {
     bool is_brought;
     char *file;
@@ -249,7 +249,7 @@ static enum mt_status settle_defaults(const struct confirmation *confirmation, c
 static enum mt_status confirm(void *context, const char *path, struct mt_error *err)
 {
     struct confirmation *confirmation = context;
-    enum mt_status status = settle_defaults(confirmation, path, err);
+    enum mt_status status = resolve_defaults(confirmation, path, err);
     if (!status && *confirmation->texts)
         status = make_vocabularies(confirmation, path, err);
     return status ? status : verify(confirmation, path, err);

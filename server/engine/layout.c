@@ -103,7 +103,7 @@ static void begin_window(struct mt_layout *layout, const struct mt_layout_work *
     layout->window = (struct mt_layout_window){.way = way,
                                                .size = size,
                                                .is_open = true,
-                                               .settled_at = work->n_sentences + n_running,
+                                               .drained_at = work->n_sentences + n_running,
                                                .begin = *work};
 }
 
@@ -216,11 +216,11 @@ void mt_layout_note(struct mt_layout *layout, const struct mt_layout_work *work,
         return;
     if (!window->is_open)
         begin_window(layout, work, size, way, n_running);
-    if (!window->is_settled && work->n_sentences >= window->settled_at) {
-        window->is_settled = true;
+    if (!window->is_drained && work->n_sentences >= window->drained_at) {
+        window->is_drained = true;
         window->begin = *work;
     }
     struct mt_layout_work done = since(work, &window->begin);
-    if (window->is_settled && done.n_rows >= WINDOW_ROWS && done.busy_ns >= WINDOW_NS)
+    if (window->is_drained && done.n_rows >= WINDOW_ROWS && done.busy_ns >= WINDOW_NS)
         end_window(layout, work, &done, n_running);
 }

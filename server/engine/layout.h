@@ -6,7 +6,7 @@
  * output just before. Each size (a number of rows in all) has its own result, the mean of its last
  * trials; all results together show from how many rows on apart is faster.
  *
- *   reference -> settle (the sentences that are under way end) -> trial -> settle -> reference ...
+ *   reference -> drain (the sentences that are under way end) -> trial -> drain -> reference ...
  *
  * Trials are frequent at first, less so far above the presumed size, and become rare: in the end
  * they take a sixty-fourth of the time, and where one way is much faster a quarter of that. The
@@ -40,8 +40,8 @@ struct mt_layout_work {
 struct mt_layout_window {
     enum mt_layout_way way;
     size_t size;
-    bool is_open, is_settled;
-    uint64_t settled_at; /* it is settled once n_sentences has this value */
+    bool is_open, is_drained;
+    uint64_t drained_at; /* it is drained once n_sentences has this value */
     struct mt_layout_work begin;
 };
 

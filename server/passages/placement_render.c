@@ -49,7 +49,7 @@ static size_t nth_end(const struct mt_range *sentences, size_t n)
 }
 
 /* Notes where sentences begin and end, after target[begin, end) was written to out[from] and on. */
-static void settle_sentences(struct renderer *renderer, size_t begin, size_t end, size_t from)
+static void note_sentences(struct renderer *renderer, size_t begin, size_t end, size_t from)
 {
     const struct mt_placement_input *input = renderer->input;
     size_t n = input->written_sentences ? 2 * input->n_sentences : 0;
@@ -68,7 +68,7 @@ static void write_piece(struct renderer *renderer, size_t begin, size_t end)
 {
     size_t from = renderer->out->length;
     write_lines(renderer, begin, end);
-    settle_sentences(renderer, begin, end, from);
+    note_sentences(renderer, begin, end, from);
 }
 
 static void write_until(struct renderer *renderer, size_t end)
@@ -85,7 +85,7 @@ static void write_until(struct renderer *renderer, size_t end)
         write_piece(renderer, renderer->at, end);
         renderer->at = end;
     }
-    settle_sentences(renderer, renderer->at, renderer->at, renderer->out->length);
+    note_sentences(renderer, renderer->at, renderer->at, renderer->out->length);
 }
 
 static bool ends_in_blank(const struct mt_text *out)
@@ -148,7 +148,7 @@ static void pass_over(struct renderer *renderer, const struct mt_place *place)
     renderer->at = mt_size_max(begin, place->end);
     if (renderer->at < input->target_length && input->target[renderer->at] == ' ')
         renderer->at++;
-    settle_sentences(renderer, begin, renderer->at, renderer->out->length);
+    note_sentences(renderer, begin, renderer->at, renderer->out->length);
 }
 
 static void write_stand_in(struct renderer *renderer, const struct mt_mark *mark,
@@ -194,7 +194,7 @@ static void write_source(struct renderer *renderer, const struct mt_mark *mark, 
     renderer->write(renderer->context, renderer->input->marked->text.bytes + mark->begin,
                     mark->end - mark->begin, renderer->out);
     renderer->at = mt_size_max(begin, end);
-    settle_sentences(renderer, begin, renderer->at, from);
+    note_sentences(renderer, begin, renderer->at, from);
 }
 
 static void write_marks(struct renderer *renderer, size_t parent, size_t end);

@@ -86,7 +86,7 @@ static void end_digest(struct mt_part *part, char sha256[MT_SHA256_HEX_BYTES],
              part->file->digest_kind == MT_DIGEST_GIT_BLOB ? git_blob : sha256);
 }
 
-static void settle(struct mt_part *part, int64_t size, const char *sha256)
+static void mark_whole(struct mt_part *part, int64_t size, const char *sha256)
 {
     part->is_whole = true;
     part->length = part->size = part->file->final_size = size;
@@ -115,7 +115,7 @@ static enum mt_status look_at_file(struct mt_part *part, const struct note *note
         if (!status) {
             end_digest(part, sha256, digest);
             if (strcmp(digest, file->digest_kind ? file->digest : note->sha256) == 0)
-                settle(part, st.st_size, sha256);
+                mark_whole(part, st.st_size, sha256);
         }
     }
     close(fd);
@@ -276,7 +276,7 @@ enum mt_status mt_part_finish(struct mt_part *part, struct mt_error *err)
         return mt_fail_errno(err, file->path, "rename a part to");
     close(part->fd);
     part->is_open = false;
-    settle(part, part->length, sha256);
+    mark_whole(part, part->length, sha256);
     return MT_OK;
 }
 

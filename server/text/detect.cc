@@ -288,7 +288,7 @@ extern "C" void mt_detect_page_add(struct mt_detect_page *page,
     }
 }
 
-extern "C" void mt_detection_settle(struct mt_detection *detection)
+extern "C" void mt_detection_decide(struct mt_detection *detection)
 {
     if (!detection->is_certain && (!detection->is_served || detection->is_open) &&
         std::strcmp(detection->language, detection->first) != 0)

@@ -75,6 +75,6 @@ void mt_detect_page_add(struct mt_detect_page *page, const struct mt_detection *
  * language with confidence 0, unless it is one of the languages and the text is more than an open
  * word. So "Delete" is English and not Norwegian: with English and German served, this is right for
  * 99.8 % of 5,855 English words of interfaces, and without it for 79 %. */
-void mt_detection_settle(struct mt_detection *detection);
+void mt_detection_decide(struct mt_detection *detection);
 
 #endif

@@ -141,7 +141,7 @@ static bool begins_line(const struct mt_text *text)
 
 /* Text follows points: decides where their blanks go. Returns how many bytes of the text to leave
  * out. */
-static size_t settle_points(struct mt_marked *marked, const char *bytes)
+static size_t place_blanks(struct mt_marked *marked, const char *bytes)
 {
     size_t n_left_out = 0;
     if (*bytes == ' ' && begins_line(&marked->text)) {
@@ -185,7 +185,7 @@ void mt_marked_append(struct mt_marked *marked, const char *bytes, size_t length
     if (length == 0 || marked->status)
         return;
     if (marked->pending != MT_NO_MARK)
-        from = settle_points(marked, bytes);
+        from = place_blanks(marked, bytes);
     part_from_stand_in(marked, bytes);
     mt_text_append(&marked->text, bytes + from, length - from);
 }
@@ -252,7 +252,7 @@ void mt_marked_stand_in(struct mt_marked *marked, const char *word, const char *
                         size_t length)
 {
     if (marked->pending != MT_NO_MARK)
-        settle_points(marked, word);
+        place_blanks(marked, word);
     if (ends_in_word(&marked->text))
         add_blank(marked);
     struct mt_mark *mark = add(marked, MT_MARK_STAND_IN, content, length);
@@ -265,7 +265,7 @@ void mt_marked_stand_in(struct mt_marked *marked, const char *word, const char *
 void mt_marked_term(struct mt_marked *marked, const struct mt_marked_term *term)
 {
     if (marked->pending != MT_NO_MARK)
-        settle_points(marked, term->words);
+        place_blanks(marked, term->words);
     part_from_stand_in(marked, term->words);
     struct mt_mark *mark = add(marked, MT_MARK_TERM, term->written, term->n_written);
     mt_text_append(&marked->text, term->words, term->n_words);

@@ -425,7 +425,7 @@ static bool replaces_full_stop(uint32_t mark, bool is_ellipsis)
 
 /* Marks that the model was not shown are written behind the sentence as the source has them. So the
  * sentence ends in the source's own mark, too, and all of them have one width. */
-static size_t settle_run(struct edit *edit)
+static size_t match_final_run(struct edit *edit)
 {
     const struct mt_range source = {0, edit->n_source}, target = {0, edit->n_target};
     size_t shown = run_begin(edit->source, source), written = run_begin(edit->target, target);
@@ -454,10 +454,10 @@ static bool is_ordinal(const struct edit *edit, size_t at)
 }
 
 /* Returns how many bytes of the source's end have to be written behind the sentence. */
-static size_t settle_final_mark(struct edit *edit)
+static size_t match_final_mark(struct edit *edit)
 {
     if (edit->has_more_marks)
-        return settle_run(edit);
+        return match_final_run(edit);
     size_t at, mark_begin;
     uint32_t wanted = last_char(edit->source, edit->n_source, &mark_begin);
     uint32_t found = last_char(edit->target, edit->n_target, &at);
@@ -727,7 +727,7 @@ static enum mt_status edit_sentence(struct edit *edit, struct mt_error *err)
         edit->map[i] = 0;
     drop_repeats(edit);
     drop_blanks(edit);
-    size_t n_mark = edit->is_unfinished ? 0 : settle_final_mark(edit);
+    size_t n_mark = edit->is_unfinished ? 0 : match_final_mark(edit);
     enum first_letter first = find_first_letter(edit);
     if (mt_is_in_capitals(edit->source, edit->n_source)) {
         rules = ucasemap_open(edit->target_lang ? edit->target_lang : "", 0, &code);

@@ -22,15 +22,15 @@
 #define LATE_NS 1000000
 
 /* Lines are in the order in which they are served. */
-enum line { URGENT, SHORT_ENDINGS, LONG_ENDINGS, SHORT_BEGINNINGS, LONG_BEGINNINGS, N_LINES };
+enum queue { URGENT, SHORT_ENDINGS, LONG_ENDINGS, SHORT_BEGINNINGS, LONG_BEGINNINGS, N_QUEUES };
 
 struct mt_text_threads {
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t work;
     struct {
         struct mt_text_task *first, *last; /* by round */
-        uint64_t round;                    /* round of the last task taken from the line */
-    } lines[N_LINES];
+        uint64_t round;                    /* round of the last task taken from the queue */
+    } queues[N_QUEUES];
     size_t n_waiting, n_idle;
     /* when an idle thread was woken that has not looked for work since; 0: none */
     int64_t woken_ns;
@@ -46,14 +46,14 @@ struct mt_text_threads {
     pthread_t threads[];
 };
 
-static bool is_long_line(int line)
+static bool is_long_queue(int queue)
 {
-    return line == LONG_ENDINGS || line == LONG_BEGINNINGS;
+    return queue == LONG_ENDINGS || queue == LONG_BEGINNINGS;
 }
 
 static void take_out(struct mt_text_threads *threads, struct mt_text_task *task)
 {
-    MT_LIST_REMOVE(&threads->lines[task->line], task);
+    MT_LIST_REMOVE(&threads->queues[task->queue], task);
     task->is_waiting = false;
     threads->n_waiting--;
 }
@@ -61,59 +61,59 @@ static void take_out(struct mt_text_threads *threads, struct mt_text_task *task)
 /* Inserts the task behind all of the same or an earlier round. */
 static void put_in(struct mt_text_threads *threads, struct mt_text_task *task)
 {
-    struct mt_text_task *previous = threads->lines[task->line].last;
+    struct mt_text_task *previous = threads->queues[task->queue].last;
     while (previous && previous->round > task->round)
         previous = previous->previous;
-    MT_LIST_INSERT(&threads->lines[task->line], task, previous);
+    MT_LIST_INSERT(&threads->queues[task->queue], task, previous);
     task->is_waiting = true;
     threads->n_waiting++;
 }
 
 /* Returns the round of a client's next task: it comes after that of its last task, and after the
  * one that is being served, in which the client may have had its turn. */
-static uint64_t find_round(const struct mt_text_threads *threads, int line, uint64_t client)
+static uint64_t find_round(const struct mt_text_threads *threads, int queue, uint64_t client)
 {
-    const struct mt_text_task *task = threads->lines[line].last;
+    const struct mt_text_task *task = threads->queues[queue].last;
     while (task && task->client != client)
         task = task->previous;
-    return (task ? task->round : threads->lines[line].round) + 1;
+    return (task ? task->round : threads->queues[queue].round) + 1;
 }
 
 static void make_urgent(struct mt_text_threads *threads, struct mt_text_task *task)
 {
     take_out(threads, task);
-    task->line = URGENT;
+    task->queue = URGENT;
     put_in(threads, task);
 }
 
-static int line_of(const struct mt_text_task *task)
+static int queue_of(const struct mt_text_task *task)
 {
     if (task->is_ending)
         return task->is_long ? LONG_ENDINGS : SHORT_ENDINGS;
     return task->is_long ? LONG_BEGINNINGS : SHORT_BEGINNINGS;
 }
 
-/* Returns the line that is served next; N_LINES where none may be now. */
-static int choose_line(const struct mt_text_threads *threads)
+/* Returns the queue that is served next; N_QUEUES where none may be now. */
+static int choose_queue(const struct mt_text_threads *threads)
 {
     bool may_be_long = threads->n_long < threads->max_long || threads->is_stopping;
-    bool has_long = may_be_long && threads->lines[LONG_BEGINNINGS].first;
+    bool has_long = may_be_long && threads->queues[LONG_BEGINNINGS].first;
     if (has_long && threads->n_short_in_a_row >= MAX_SHORT_IN_A_ROW &&
-        !threads->lines[URGENT].first)
+        !threads->queues[URGENT].first)
         return LONG_BEGINNINGS;
-    for (int line = 0; line < N_LINES; line++)
-        if (threads->lines[line].first && (may_be_long || !is_long_line(line)))
-            return line;
-    return N_LINES;
+    for (int queue = 0; queue < N_QUEUES; queue++)
+        if (threads->queues[queue].first && (may_be_long || !is_long_queue(queue)))
+            return queue;
+    return N_QUEUES;
 }
 
 /* Puts tasks whose deadline has come before all others. */
 static void rescue_overdue(struct mt_text_threads *threads, int64_t now_ns)
 {
     threads->next_deadline_ns = INT64_MAX;
-    for (int line = SHORT_BEGINNINGS; line < N_LINES; line++) {
+    for (int queue = SHORT_BEGINNINGS; queue < N_QUEUES; queue++) {
         struct mt_text_task *next;
-        for (struct mt_text_task *task = threads->lines[line].first; task; task = next) {
+        for (struct mt_text_task *task = threads->queues[queue].first; task; task = next) {
             next = task->next;
             if (task->deadline_ns <= now_ns)
                 make_urgent(threads, task);
@@ -123,14 +123,14 @@ static void rescue_overdue(struct mt_text_threads *threads, int64_t now_ns)
     }
 }
 
-static struct mt_text_task *take_next(struct mt_text_threads *threads, int line)
+static struct mt_text_task *take_next(struct mt_text_threads *threads, int queue)
 {
-    struct mt_text_task *task = threads->lines[line].first;
-    if (line == SHORT_BEGINNINGS)
+    struct mt_text_task *task = threads->queues[queue].first;
+    if (queue == SHORT_BEGINNINGS)
         threads->n_short_in_a_row++;
-    else if (line == LONG_BEGINNINGS)
+    else if (queue == LONG_BEGINNINGS)
         threads->n_short_in_a_row = 0;
-    threads->lines[line].round = task->round;
+    threads->queues[queue].round = task->round;
     take_out(threads, task);
     return task;
 }
@@ -181,9 +181,9 @@ static struct mt_text_task *wait_for_task(struct mt_text_threads *threads)
             if (now_ns >= threads->next_deadline_ns)
                 rescue_overdue(threads, now_ns);
         }
-        int line = choose_line(threads);
-        if (line != N_LINES)
-            return take_next(threads, line);
+        int queue = choose_queue(threads);
+        if (queue != N_QUEUES)
+            return take_next(threads, queue);
         if (threads->is_stopping)
             return NULL;
         sleep_until_work(threads);
@@ -197,7 +197,7 @@ static void *run(void *argument)
     prctl(PR_SET_NAME, "text");
     pthread_mutex_lock(&threads->mutex);
     while ((task = wait_for_task(threads))) {
-        bool is_long = is_long_line(task->line);
+        bool is_long = is_long_queue(task->queue);
         threads->n_long += is_long;
         unlock_and_wake(threads, threads->n_waiting > 0);
         task->run(task);
@@ -275,8 +275,8 @@ void mt_text_threads_submit(struct mt_text_threads *threads, struct mt_text_task
 {
     pthread_mutex_lock(&threads->mutex);
     assert(!task->is_waiting);
-    task->line = line_of(task);
-    task->round = find_round(threads, task->line, task->client);
+    task->queue = queue_of(task);
+    task->round = find_round(threads, task->queue, task->client);
     put_in(threads, task);
     if (task->deadline_ns < threads->next_deadline_ns)
         threads->next_deadline_ns = task->deadline_ns;

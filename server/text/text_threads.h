@@ -34,7 +34,7 @@ struct mt_text_task {
     /* For the threads' use. */
     struct mt_text_task *next, *previous;
     uint64_t round;
-    int line;
+    int queue;
     bool is_waiting;
 };
 
@@ -50,7 +50,7 @@ size_t mt_text_threads_max_long(size_t n_threads);
  * that have not returned although their task has run. threads may be NULL. */
 void mt_text_threads_destroy(struct mt_text_threads *threads);
 
-/* This takes time in proportion to the number of tasks in the same line. */
+/* This takes time in proportion to the number of tasks in the same queue. */
 void mt_text_threads_submit(struct mt_text_threads *threads, struct mt_text_task *task);
 
 /* If the task waits, it goes before all others from now on. The caller makes sure that the task

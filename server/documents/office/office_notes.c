@@ -241,7 +241,7 @@ static enum mt_status take_symbol(const struct mt_document *document,
     return mt_text_check(&note->bytes, "a paragraph", err);
 }
 
-enum mt_status mt_office_settle_notes(const struct mt_document *document,
+enum mt_status mt_office_attach_notes(const struct mt_document *document,
                                       const struct mt_office_paragraph *paragraph,
                                       struct mt_error *err)
 {

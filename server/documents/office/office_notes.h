@@ -25,7 +25,7 @@ bool mt_office_is_ordinal(const struct mt_office_token *before,
 
 /* Changes the tokens of a paragraph, whose document's own is the office, so that notes stay at
  * their words. MT_MEMORY. */
-MT_MUST_CHECK enum mt_status mt_office_settle_notes(const struct mt_document *document,
+MT_MUST_CHECK enum mt_status mt_office_attach_notes(const struct mt_document *document,
                                                     const struct mt_office_paragraph *paragraph,
                                                     struct mt_error *err);
 

@@ -197,8 +197,8 @@ static void close_token(struct mt_office_token *tokens, size_t index, size_t *op
 
 /* Decides whether two tokens are a pair, which must not have a cut in it. The arrays count the
  * tokens before each that are words, and that are cuts. */
-static void settle_pair(struct mt_office_token *tokens, size_t index, const size_t *n_words,
-                        const size_t *n_cuts)
+static void resolve_pair(struct mt_office_token *tokens, size_t index, const size_t *n_words,
+                         const size_t *n_cuts)
 {
     struct mt_office_token *token = &tokens[index];
     if (token->kind != MT_OFFICE_OPEN)
@@ -224,7 +224,7 @@ static void settle_pair(struct mt_office_token *tokens, size_t index, const size
     }
 }
 
-static enum mt_status settle_pairs(struct mt_office_token *tokens, size_t n, struct mt_error *err)
+static enum mt_status resolve_pairs(struct mt_office_token *tokens, size_t n, struct mt_error *err)
 {
     size_t *counts = calloc(3 * n + 2, sizeof *counts), n_open = 0;
     if (!counts)
@@ -246,7 +246,7 @@ static enum mt_status settle_pairs(struct mt_office_token *tokens, size_t n, str
         n_cuts[i + 1] = n_cuts[i] + (tokens[i].kind == MT_OFFICE_CUT);
     }
     for (size_t i = 0; i < n; i++)
-        settle_pair(tokens, i, n_words, n_cuts);
+        resolve_pair(tokens, i, n_words, n_cuts);
     free(counts);
     return MT_OK;
 }
@@ -589,9 +589,9 @@ enum mt_status mt_office_add_texts(struct mt_document *document,
     const size_t n = paragraph->n, n_prefix = strlen(paragraph->prefix);
     struct maker maker = {.document = document, .office = office, .tokens = tokens, .err = err};
     size_t begin = 0, depth = 0, n_codes = 0, first = office->n_texts;
-    enum mt_status status = mt_office_settle_notes(document, paragraph, err);
+    enum mt_status status = mt_office_attach_notes(document, paragraph, err);
     if (!status)
-        status = settle_pairs(tokens, n, err);
+        status = resolve_pairs(tokens, n, err);
     for (size_t i = 0; i <= n && !status; i++) {
         bool is_cut = i == n || tokens[i].kind == MT_OFFICE_CUT;
         bool is_full = !is_cut && n_codes >= MAX_CODES && depth == 0 && i > begin &&

@@ -98,7 +98,7 @@ START_TEST(another_language_is_named)
     ck_assert_msg(found.is_certain == others[_i].is_certain, "%s: %f", others[_i].text,
                   found.confidence);
     /* Who has to translate takes what is not certain for the first language. */
-    mt_detection_settle(&found);
+    mt_detection_decide(&found);
     ck_assert_str_eq(found.language,
                      others[_i].is_certain ? others[_i].language : others[_i].languages->codes[0]);
     ck_assert(found.is_served == !others[_i].is_certain);
@@ -201,7 +201,7 @@ START_TEST(every_script_has_its_languages)
     ck_assert_msg(strcmp(found.language, many[_i].with_bundled) == 0, "%s: %s, expected %s",
                   many[_i].text, found.language, many[_i].with_bundled);
     found = detect(many[_i].text, false, &en_de);
-    mt_detection_settle(&found);
+    mt_detection_decide(&found);
     ck_assert_msg(strcmp(found.language, many[_i].for_en_de) == 0, "%s: %s, expected %s",
                   many[_i].text, found.language, many[_i].for_en_de);
 }
@@ -221,13 +221,13 @@ START_TEST(a_word_alone_is_in_the_usual_language)
     static const struct mt_detect_languages unusual = {{"fr", "de"}, 2, false};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         struct mt_detection found = detect(words[i].text, false, &en_de);
-        mt_detection_settle(&found);
+        mt_detection_decide(&found);
         ck_assert_msg(strcmp(found.language, words[i].language) == 0, "%s: %s", words[i].text,
                       found.language);
     }
     /* Where no language is usual, the likelier one. */
     struct mt_detection found = detect("Vielleicht", false, &unusual);
-    mt_detection_settle(&found);
+    mt_detection_decide(&found);
     ck_assert_str_eq(found.language, "de");
 }
 END_TEST
@@ -276,7 +276,7 @@ START_TEST(short_english_is_never_refused)
         "Paris",       "Angela Merkel", "Tokyo, Osaka", "v2.1.3", "Timer",  "Musik"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct mt_detection found = detect(texts[i], false, &en_de);
-        mt_detection_settle(&found);
+        mt_detection_decide(&found);
         ck_assert_msg(found.is_served, "%s: %s, %f", texts[i], found.language, found.confidence);
     }
 }
