@@ -4,7 +4,7 @@
 #include "config/settings.h"
 #include "server/http/connections.h"
 #include "server/engine/engine.h"
-#include "server/service/generations.h"
+#include "server/service/snapshots.h"
 #include "server/api/health_api.h"
 #include "server/requests/http.h"
 #include "server/service/keys.h"
@@ -29,7 +29,7 @@ static void write_connections(struct mt_json_writer *writer, const struct mt_ser
 static void write_engine(struct mt_json_writer *writer, const struct mt_service *service)
 {
     struct mt_engine_stats stats;
-    mt_generations_engine_stats(service->generations, &stats);
+    mt_snapshots_engine_stats(service->snapshots, &stats);
     mt_json_member_object(writer, "engine");
     mt_json_member_count(writer, "workers", stats.n_workers);
     mt_json_member_count(writer, "spare_workers", stats.n_spare_workers);
@@ -47,10 +47,10 @@ static void write_engine(struct mt_json_writer *writer, const struct mt_service 
     mt_json_end_object(writer);
 }
 
-static void write_generations(struct mt_json_writer *writer, const struct mt_service *service)
+static void write_snapshots(struct mt_json_writer *writer, const struct mt_service *service)
 {
-    struct mt_generations_counts counts;
-    mt_generations_count(service->generations, &counts);
+    struct mt_snapshots_counts counts;
+    mt_snapshots_count(service->snapshots, &counts);
     mt_json_member_object(writer, "generation");
     mt_json_member_count(writer, "number", counts.number);
     mt_json_member_count(writer, "alive", counts.n_alive);
@@ -68,7 +68,7 @@ static enum mt_status finish_stats(struct mt_request *request, struct mt_error *
     mt_json_member_count(&writer, "api_keys", service->keys ? mt_keys_count(service->keys) : 0);
     write_connections(&writer, service);
     write_engine(&writer, service);
-    write_generations(&writer, service);
+    write_snapshots(&writer, service);
     mt_json_key(&writer, "model");
     if (service->pinned)
         mt_json_string_z(&writer, service->pinned->label);

@@ -6,8 +6,8 @@
 #include "server/engine/result_cache.h"
 #include "server/service/document_jobs.h"
 #include "server/service/file_store.h"
-#include "server/service/generation.h"
-#include "server/service/generations.h"
+#include "server/service/snapshot.h"
+#include "server/service/snapshots.h"
 #include "server/requests/http.h"
 #include "server/service/keys.h"
 #include "server/service/metrics.h"
@@ -29,7 +29,7 @@ static enum mt_status finish_ready(struct mt_request *request, struct mt_error *
 {
     if (request->is_ending)
         return mt_fail(err, MT_BUSY, "the server is shutting down");
-    enum mt_status status = mt_generation_check(request->service->generation, err);
+    enum mt_status status = mt_snapshot_check(request->service->snapshot, err);
     return status ? status : finish_health(request, err);
 }
 
@@ -55,21 +55,21 @@ static enum mt_status finish_metrics(struct mt_request *request, struct mt_error
     const struct mt_service *service = request->service;
     struct mt_engine_stats engine;
     struct mt_connection_counts connections;
-    struct mt_generations_counts generations;
+    struct mt_snapshots_counts snapshots;
     struct mt_file_store_counts files;
     struct mt_model_host_counts models;
     struct mt_result_cache_counts results;
     mt_file_store_count(service->files, &files);
     mt_result_cache_count(service->results, &results);
-    mt_generations_engine_stats(service->generations, &engine);
-    mt_generations_count(service->generations, &generations);
+    mt_snapshots_engine_stats(service->snapshots, &engine);
+    mt_snapshots_count(service->snapshots, &snapshots);
     mt_http_count(service->http, &connections);
-    mt_model_host_count(mt_generation_host(service->generation), &models);
+    mt_model_host_count(mt_snapshot_host(service->snapshot), &models);
     const struct mt_metrics_sources sources = {
         .version = MT_VERSION,
         .precision = service->settings->precision,
-        .is_ready = !request->is_ending && mt_generation_check(service->generation, NULL) == MT_OK,
-        .generations = &generations,
+        .is_ready = !request->is_ending && mt_snapshot_check(service->snapshot, NULL) == MT_OK,
+        .snapshots = &snapshots,
         .engine = &engine,
         .connections = &connections,
         .files = &files,

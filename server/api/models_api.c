@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "server/models/catalog.h"
-#include "server/service/generations.h"
+#include "server/service/snapshots.h"
 
 #include <string.h>
 
@@ -207,7 +207,7 @@ const struct mt_handler mt_admin_model_handler = {.finish = finish_admin_model};
 static enum mt_status reload(struct mt_request *request, struct mt_error *err)
 {
     mt_log(MT_LOG_INFO, "reloading, as asked over the admin socket");
-    mt_generations_reload(request->service->generations);
+    mt_snapshots_reload(request->service->snapshots);
     request->reply.code = 202;
     mt_text_append_string(&request->reply.body, "{\"status\":\"reloading\"}");
     return mt_text_check(&request->reply.body, "the answer", err);

@@ -10,7 +10,7 @@
 #include "server/http/descriptors.h"
 #include "server/service/file_names.h"
 #include "server/service/file_store.h"
-#include "server/service/generation.h"
+#include "server/service/snapshot.h"
 #include "server/requests/handler.h"
 #include "server/service/keys.h"
 #include "server/http/listen.h"
@@ -121,18 +121,18 @@ static enum mt_status check_catalog(const struct mt_service *service, struct mt_
     return MT_OK;
 }
 
-/* Creates the generation as serve does, with its engine and its memory plan, so that everything is
+/* Creates the snapshot as serve does, with its engine and its memory plan, so that everything is
  * refused here that serve would refuse at the start or at a reload. Takes over the content of
  * *settings. */
-static enum mt_status check_generation(struct mt_settings *settings, struct mt_error *err)
+static enum mt_status check_snapshot(struct mt_settings *settings, struct mt_error *err)
 {
     const struct mt_service nothing_shared = {0};
-    const struct mt_generation_options options = {.common = &nothing_shared, .number = 1};
-    struct mt_generation *generation = NULL;
-    enum mt_status status = mt_generation_create(&options, settings, &generation, err);
+    const struct mt_snapshot_options options = {.common = &nothing_shared, .number = 1};
+    struct mt_snapshot *snapshot = NULL;
+    enum mt_status status = mt_snapshot_create(&options, settings, &snapshot, err);
     if (!status)
-        status = check_catalog(mt_generation_service(generation), err);
-    mt_generation_destroy(generation);
+        status = check_catalog(mt_snapshot_service(snapshot), err);
+    mt_snapshot_destroy(snapshot);
     return status;
 }
 
@@ -275,7 +275,7 @@ static enum mt_status check(struct mt_settings *settings, struct mt_error *err)
     if (status)
         return status;
     if (*settings->model || *settings->models_directory)
-        return check_generation(settings, err);
+        return check_snapshot(settings, err);
     fputs(
         "no model is set, and none is on this machine: serve would need --model DIR, or attentiond "
         "pull NAME\n",

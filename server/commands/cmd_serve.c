@@ -21,8 +21,8 @@
 #include "server/data/translation_memory.h"
 #include "server/service/document_jobs.h"
 #include "server/service/file_store.h"
-#include "server/service/generation.h"
-#include "server/service/generations.h"
+#include "server/service/snapshot.h"
+#include "server/service/snapshots.h"
 #include "server/requests/handler.h"
 #include "server/requests/http.h"
 #include "server/http/listen.h"
@@ -89,7 +89,7 @@ struct server {
     struct mt_glossaries *glossaries;
     struct mt_memories *memories;
     struct mt_metrics *metrics;
-    struct mt_generations *generations;
+    struct mt_snapshots *snapshots;
     struct mt_text_threads *text_threads;
     struct mt_http *http;
     struct mt_http *admin; /* NULL: there is no admin socket */
@@ -106,7 +106,7 @@ struct server {
     const char **route_names;
 };
 
-/* ---- callbacks of generations ---- */
+/* ---- callbacks of snapshots ---- */
 
 static enum mt_status read_settings(void *context, struct mt_settings *out, struct mt_error *err)
 {
@@ -143,7 +143,7 @@ static void choose_connections(struct mt_settings *settings)
                (long long)settings->max_connections, MT_USUAL_CONNECTIONS, limit);
 }
 
-static enum mt_status create_generations(struct server *server, struct mt_error *err)
+static enum mt_status create_snapshots(struct server *server, struct mt_error *err)
 {
     enum mt_status status = mt_splitter_create(&server->splitter, err);
     if (!status)
@@ -162,13 +162,13 @@ static enum mt_status create_generations(struct server *server, struct mt_error 
         .number_words = server->number_words,
         .meters = &server->meters,
     };
-    const struct mt_generations_options options = {
+    const struct mt_snapshots_options options = {
         .common = &common,
         .read_settings = read_settings,
         .apply_settings = apply_settings,
         .context = server,
     };
-    return mt_generations_create(&options, &server->generations, err);
+    return mt_snapshots_create(&options, &server->snapshots, err);
 }
 
 static enum mt_status create_metrics(const struct mt_route *routes, size_t n_routes,
@@ -199,7 +199,7 @@ static enum mt_status create_http(struct server *server, const struct mt_setting
 {
     const struct mt_http_options options = {
         .name = "http",
-        .generations = server->generations,
+        .snapshots = server->snapshots,
         .metrics = server->metrics,
         .routes = mt_routes,
         .n_routes = mt_n_routes,
@@ -241,7 +241,7 @@ static enum mt_status create_admin(struct server *server, struct mt_error *err)
                                            &server->admin_route_names, &server->admin_metrics, err);
     const struct mt_http_options options = {
         .name = "admin",
-        .generations = server->generations,
+        .snapshots = server->snapshots,
         .metrics = server->admin_metrics,
         .routes = mt_admin_routes,
         .n_routes = mt_n_admin_routes,
@@ -387,7 +387,7 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
     if (!status)
         status = create_meters(server, settings, err);
     if (!status)
-        status = create_generations(server, err);
+        status = create_snapshots(server, err);
     if (!status)
         status = mt_text_threads_create((size_t)settings->text_threads, &server->text_threads, err);
     if (!status)
@@ -395,7 +395,7 @@ static enum mt_status start(struct server *server, struct mt_settings *settings,
     if (!status)
         status = create_admin(server, err);
     if (!status)
-        status = mt_generations_start(server->generations, settings, server->http, err);
+        status = mt_snapshots_start(server->snapshots, settings, server->http, err);
     if (!status && is_sandboxed) /* before there are clients */
         mt_sandbox_restrict_calls(false);
     return status;
@@ -417,7 +417,7 @@ static void stop(struct server *server)
     stop_admin(server);
     mt_http_destroy(server->http);
     mt_text_threads_destroy(server->text_threads);
-    mt_generations_destroy(server->generations);
+    mt_snapshots_destroy(server->snapshots);
     mt_document_jobs_destroy(server->documents);
     mt_result_cache_destroy(server->results);
     mt_memories_destroy(server->memories);
@@ -451,8 +451,8 @@ static void describe_directory(const struct mt_service *service, char *out, size
 
 static void log_start(const struct server *server, int64_t start_ms)
 {
-    struct mt_generation *generation = mt_generations_hold(server->generations);
-    const struct mt_service *service = mt_generation_service(generation);
+    struct mt_snapshot *snapshot = mt_snapshots_hold(server->snapshots);
+    const struct mt_service *service = mt_snapshot_service(snapshot);
     struct mt_engine_stats stats;
     mt_engine_stats(service->engine, &stats);
     char models[128] = "", spare[32] = "";
@@ -471,7 +471,7 @@ static void log_start(const struct server *server, int64_t start_ms)
            service->settings->precision, stats.n_workers, stats.n_workers == 1 ? "" : "s",
            stats.threads_per_worker, stats.threads_per_worker == 1 ? "" : "s", spare,
            (long long)(mt_now_ms() - start_ms));
-    mt_generations_let_go(server->generations, generation);
+    mt_snapshots_let_go(server->snapshots, snapshot);
 }
 
 /* Ends the process. Before there are clients, nothing has to be completed. */
@@ -662,7 +662,7 @@ static void watch(struct server *server, const sigset_t *signals)
             mt_file_store_sweep(server->files);
         } else if (signal == SIGHUP) {
             mt_log(MT_LOG_INFO, "reloading");
-            mt_generations_reload(server->generations);
+            mt_snapshots_reload(server->snapshots);
         } else {
             return;
         }
@@ -674,7 +674,7 @@ static int take_down(struct server *server, const sigset_t *signals, int exit_co
 {
     if (server->admin)
         mt_http_refuse_work(server->admin);
-    if (!mt_generations_stop(server->generations, RELOAD_TIMEOUT_MS)) {
+    if (!mt_snapshots_stop(server->snapshots, RELOAD_TIMEOUT_MS)) {
         mt_log(MT_LOG_INFO, "stopped, in the middle of a reload");
         _exit(exit_code);
     }

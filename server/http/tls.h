@@ -1,6 +1,6 @@
 /*
  * What the daemon shows to TLS clients: a certificate chain and its private key, as PEM files hold
- * them. Each handshake takes them from the current generation, so that a renewed certificate is
+ * them. Each handshake takes them from the current snapshot, so that a renewed certificate is
  * used from the next SIGHUP on, without a connection being lost.
  *
  * Thread-safety: immutable.

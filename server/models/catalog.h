@@ -1,5 +1,5 @@
 /*
- * The models that one generation serves, their names, and the ways between their languages.
+ * The models that one snapshot serves, their names, and the ways between their languages.
  *
  *   en --[en-de]--> de      settings->model comes first, then the subdirectories of each of
  *    |              ^       settings->models_directory, by name; each is an edge of this graph for

@@ -332,7 +332,7 @@ static int64_t idle_at(const struct mt_served_model *served, int64_t now_ns)
 }
 
 /* Whether a damaged model has to be loaded again before it gets new requests. A pinned one is not,
- * within its generation. */
+ * within its snapshot. */
 static bool is_to_be_renewed(const struct mt_served_model *served)
 {
     return atomic_load(&served->is_damaged) && !served->info.is_pinned;
@@ -453,7 +453,7 @@ static bool advance(struct mt_model_host *host, int64_t *wake_ns)
     int64_t now_ns = mt_now_ns();
     victim = find_victim(host, now_ns, wake_ns);
     int64_t patience_ns = served->wanted_ns + MT_LOAD_PATIENCE_MS * NS_PER_MS;
-    if (!victim) /* models of a former generation are unloaded together with it */
+    if (!victim) /* models of a former snapshot are unloaded together with it */
         return false;
     if (now_ns < patience_ns) {
         *wake_ns = patience_ns;

@@ -11,12 +11,12 @@
  * its last work, for example by a client that stopped reading a stream, is opened again, and not
  * closed again within MT_REOPENED_MS. Loading settings->model waits for no other model.
  *
- * Who keeps whom alive: a request keeps its generation, and the model that it holds; a generation
- * its catalog and its host; a catalog its served models, which generations share; the host the
+ * Who keeps whom alive: a request keeps its snapshot, and the model that it holds; a snapshot
+ * its catalog and its host; a catalog its served models, which snapshots share; the host the
  * engine. A model has a lane as long as it is in memory, so jobs end before their request lets go
  * of the model. A model that is in no catalog any more is held by no request, and is destroyed.
  *
- * Locks are taken in this order: an exchange's or the generations' -> the host's -> the engine's
+ * Locks are taken in this order: an exchange's or the snapshots' -> the host's -> the engine's
  * (attaching, mutex). on_done and on_progress are called without any of them, and may take any.
  *
  * Thread-safety: safe, except for create and the last let_go.

@@ -1,17 +1,17 @@
 /*
  * One model directory as the daemon serves it: its names, its languages, and whether it is in
  * memory. The host (model_host.h) loads and unloads it, and limits the memory of all models
- * together. Successive generations share a served model as long as its files do not change.
+ * together. Successive snapshots share a served model as long as its files do not change.
  *
  *        wait                    loaded, warmed up
  *   COLD ----> LOADING ------------------------------> READY --.  hold, let_go
  *    ^            | anything wrong                       |  ^--'
  *    |            v                                      |
  *    |<------- FAILED, with the reason                   |
- *    |  after a while, or with another generation        |
+ *    |  after a while, or with another snapshot        |
  *    '---------------------------------------------------' idle, or memory is needed for others
  *
- * A request finds its model in its generation's catalog (catalog.h), and then:
+ * A request finds its model in its snapshot's catalog (catalog.h), and then:
  *
  *   model = mt_served_model_hold(served);
  *   if (!model) {
@@ -67,7 +67,7 @@ struct mt_served_model_info {
     const struct mt_model_defaults *defaults; /* aliases, beam_size, ... */
     size_t max_positions; /* tokens of its longest sentence; 0: its files do not tell directly */
     size_t n_beams;       /* default beam; 0: its files do not tell */
-    bool is_pinned;       /* settings->model, which is in memory as long as its generation */
+    bool is_pinned;       /* settings->model, which is in memory as long as its snapshot */
 };
 const struct mt_served_model_info *mt_served_model_info(const struct mt_served_model *served);
 
@@ -86,7 +86,7 @@ struct mt_loaded_model {
 };
 
 /* Returns NULL unless the model is ready. Each successful call needs a let_go. Meanwhile the caller
- * keeps the generation whose catalog has the model. */
+ * keeps the snapshot whose catalog has the model. */
 const struct mt_loaded_model *mt_served_model_hold(struct mt_served_model *served);
 void mt_served_model_let_go(struct mt_served_model *served);
 

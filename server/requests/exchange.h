@@ -152,9 +152,9 @@ enum mt_stop { MT_GO_ON, MT_STOP_SERVER, MT_STOP_LEFT };
 struct mt_exchange {
     struct mt_request request; /* the handler's view */
     struct mt_http *http;
-    struct mt_generation *generation; /* held until the reply no longer needs it; then NULL */
-    char *target;                     /* as received; request.path and query are cut out of it */
-    const char *target_place;         /* libmicrohttpd's, while the head is being checked */
+    struct mt_snapshot *snapshot; /* held until the reply no longer needs it; then NULL */
+    char *target;                 /* as received; request.path and query are cut out of it */
+    const char *target_place;     /* libmicrohttpd's, while the head is being checked */
     const char *query;
     const struct mt_route *route;
     bool is_begun;            /* the handler's release has to be called */
@@ -313,7 +313,7 @@ MT_MUST_CHECK enum mt_status mt_exchange_answer(struct mt_exchange *exchange, st
 /* Adds all headers except "Connection: close". */
 void mt_exchange_add_headers(const struct mt_exchange *exchange, struct MHD_Response *response);
 
-/* Frees what the reply was made of, and with it the handler's state and the generation. */
+/* Frees what the reply was made of, and with it the handler's state and the snapshot. */
 void mt_exchange_free_work(struct mt_exchange *exchange);
 void mt_exchange_let_go_of_model(struct mt_exchange *exchange);
 

@@ -98,7 +98,7 @@ uint64_t mt_request_used_chars(const struct mt_request *request);
 
 struct mt_handler {
     /*
-     * Names the model of the next round, one of the generation's catalog; *out stays NULL where
+     * Names the model of the next round, one of the snapshot's catalog; *out stays NULL where
      * nothing has to be decoded (any more). Called first, when it checks request->params and sets
      * up request->state, and again each time that all sentences of a round have ended well, with
      * request->model still there. Anything but MT_OK is answered as an error with err's message

@@ -6,8 +6,8 @@
 #include "server/http/connections.h"
 #include "server/http/descriptors.h"
 #include "server/http/tls.h"
-#include "server/service/generation.h"
-#include "server/service/generations.h"
+#include "server/service/snapshot.h"
+#include "server/service/snapshots.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -126,13 +126,13 @@ static int on_handshake(gnutls_session_t session, const struct gnutls_cert_retr_
     if (!slot)
         return -1;
     const struct mt_http *http = mt_connection_context(slot);
-    struct mt_generations *generations = http->options.generations;
-    struct mt_generation *generation = mt_generations_hold(generations);
+    struct mt_snapshots *snapshots = http->options.snapshots;
+    struct mt_snapshot *snapshot = mt_snapshots_hold(snapshots);
     *ocsp = NULL;
     *n_ocsp = 0;
-    int code = mt_tls_retrieve(mt_generation_service(generation)->tls, certificates, n_certificates,
+    int code = mt_tls_retrieve(mt_snapshot_service(snapshot)->tls, certificates, n_certificates,
                                key, flags);
-    mt_generations_let_go(generations, generation);
+    mt_snapshots_let_go(snapshots, snapshot);
     return code;
 }
 

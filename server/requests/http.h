@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 struct mt_connection_counts;
-struct mt_generations;
+struct mt_snapshots;
 struct mt_http;
 struct mt_meters;
 struct mt_metrics;
@@ -37,15 +37,15 @@ struct mt_text_threads;
 #define MT_MAX_REPLY_BYTES ((size_t)256 << 20)
 
 struct mt_http_options {
-    const char *name;                   /* name of the thread; at most 15 bytes */
-    struct mt_generations *generations; /* borrowed, like metrics and routes; started before http */
+    const char *name;               /* name of the thread; at most 15 bytes */
+    struct mt_snapshots *snapshots; /* borrowed, like metrics and routes; started before http */
     struct mt_metrics *metrics;
     const struct mt_route *routes;
     size_t n_routes;
     struct mt_meters *meters;             /* borrowed */
     struct mt_text_threads *text_threads; /* borrowed; to be destroyed after http */
     const struct mt_proxies *proxies;     /* the proxies whose X-Forwarded-For counts; borrowed */
-    bool has_tls;                         /* with the current generation's certificates: tls.h */
+    bool has_tls;                         /* with the current snapshot's certificates: tls.h */
     size_t max_connections;
     size_t max_client_connections; /* 0: the daemon chooses */
     int64_t header_timeout_ms, body_timeout_ms, idle_timeout_ms;

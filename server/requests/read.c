@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "config/settings.h"
-#include "server/service/generation.h"
+#include "server/service/snapshot.h"
 #include "server/http/http_gate.h"
 #include "server/http/router.h"
 

@@ -9,8 +9,8 @@
 #include "server/http/cors.h"
 #include "server/http/http_gate.h"
 #include "server/http/router.h"
-#include "server/service/generation.h"
-#include "server/service/generations.h"
+#include "server/service/snapshot.h"
+#include "server/service/snapshots.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,8 +48,8 @@ struct mt_exchange *mt_exchange_create(struct mt_http *http, struct MHD_Connecti
     exchange->start_ns = mt_now_ns();
     atomic_init(&exchange->rejection, MT_N_REJECTIONS);
     pthread_mutex_init(&exchange->mutex, NULL);
-    exchange->generation = mt_generations_hold(http->options.generations);
-    exchange->request.service = mt_generation_service(exchange->generation);
+    exchange->snapshot = mt_snapshots_hold(http->options.snapshots);
+    exchange->request.service = mt_snapshot_service(exchange->snapshot);
     exchange->request.reply.dialect = mt_route_dialect(target);
     exchange->request.reply.body.limit_bytes = MT_MAX_REPLY_BYTES;
     exchange->record.is_wanted = exchange->request.service->settings->log_requests;

@@ -8,8 +8,8 @@
 #include "server/http/cors.h"
 #include "server/http/router.h"
 #include "server/http/stream.h"
-#include "server/service/generation.h"
-#include "server/service/generations.h"
+#include "server/service/snapshot.h"
+#include "server/service/snapshots.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ const char *mt_request_header(const struct mt_request *request, const char *name
     return mt_exchange_header((const struct mt_exchange *)request, name);
 }
 
-/* The reply is complete: the handler's state and the generation are freed, so that a client that
+/* The reply is complete: the handler's state and the snapshot are freed, so that a client that
  * reads slowly does not keep a model in memory. */
 void mt_exchange_free_work(struct mt_exchange *exchange)
 {
@@ -46,9 +46,9 @@ void mt_exchange_free_work(struct mt_exchange *exchange)
     exchange->is_counted_document = false;
     mt_exchange_let_go_of_model(exchange);
     exchange->request.service = NULL;
-    if (exchange->generation)
-        mt_generations_let_go(exchange->http->options.generations, exchange->generation);
-    exchange->generation = NULL;
+    if (exchange->snapshot)
+        mt_snapshots_let_go(exchange->http->options.snapshots, exchange->snapshot);
+    exchange->snapshot = NULL;
 }
 
 void mt_exchange_let_go_of_model(struct mt_exchange *exchange)
@@ -89,7 +89,7 @@ static void free_stream(void *context)
 }
 
 /* The response takes over the stream, which outlives the exchange and owns all that it renders: a
- * client that reads slowly keeps neither model nor generation. */
+ * client that reads slowly keeps neither model nor snapshot. */
 static struct MHD_Response *make_stream_response(struct mt_exchange *exchange)
 {
     struct mt_reply *reply = &exchange->request.reply;

@@ -18,7 +18,7 @@ struct mt_settings;
 
 /* Largest attention requests whose traces may be in memory together. */
 #define MT_ATTENTION_REQUESTS_AT_ONCE 2
-/* Pinned models: those of the current generation, and of a former one until its requests are
+/* Pinned models: those of the current snapshot, and of a former one until its requests are
  * done. */
 #define MT_PINNED_AT_ONCE 2
 

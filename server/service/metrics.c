@@ -5,7 +5,7 @@
 #include "server/engine/engine.h"
 #include "server/engine/result_cache.h"
 #include "server/service/file_store.h"
-#include "server/service/generations.h"
+#include "server/service/snapshots.h"
 #include "server/models/model_host.h"
 #include "server/text/guard.h"
 
@@ -348,7 +348,7 @@ static void render_models(const struct mt_metrics_sources *sources, struct mt_te
     }
 }
 
-static void render_generations(const struct mt_generations_counts *counts, struct mt_text *out)
+static void render_snapshots(const struct mt_snapshots_counts *counts, struct mt_text *out)
 {
     whole(out, "generation", "gauge", "Number of the model and settings in use: 1 at the start.",
           counts->number);
@@ -438,8 +438,8 @@ void mt_metrics_render(struct mt_metrics *metrics, const struct mt_metrics_sourc
         render_host(sources->models, out);
     if (sources->catalog)
         render_models(sources, out);
-    if (sources->generations)
-        render_generations(sources->generations, out);
+    if (sources->snapshots)
+        render_snapshots(sources->snapshots, out);
     if (sources->files)
         render_files(sources->files, sources->n_document_jobs, out);
     if (sources->results)

@@ -18,7 +18,7 @@ struct mt_connection_counts;
 struct mt_engine_stats;
 struct mt_file_store_counts;
 struct mt_catalog;
-struct mt_generations_counts;
+struct mt_snapshots_counts;
 struct mt_metrics;
 struct mt_model_host_counts;
 struct mt_result_cache_counts;
@@ -66,7 +66,7 @@ struct mt_metrics_sources {
     bool is_ready;
     const struct mt_engine_stats *engine;
     const struct mt_connection_counts *connections;
-    const struct mt_generations_counts *generations;
+    const struct mt_snapshots_counts *snapshots;
     const struct mt_file_store_counts *files;
     size_t n_document_jobs;
     const struct mt_result_cache_counts *results;

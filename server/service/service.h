@@ -9,8 +9,8 @@ struct mt_catalog;
 struct mt_document_jobs;
 struct mt_engine;
 struct mt_file_store;
-struct mt_generation;
-struct mt_generations;
+struct mt_snapshot;
+struct mt_snapshots;
 struct mt_glossaries;
 struct mt_http;
 struct mt_loaded_model;
@@ -25,11 +25,11 @@ struct mt_tls;
 /* The objects that all handlers use. Immutable while any request holds it; borrowed everywhere. A
  * request keeps the same one from its first line to its end, regardless of reloads. */
 struct mt_service {
-    struct mt_generation *generation; /* the generation that this belongs to */
-    struct mt_generations *generations;
+    struct mt_snapshot *snapshot; /* the snapshot that this belongs to */
+    struct mt_snapshots *snapshots;
     const struct mt_settings *settings;
     const struct mt_catalog *catalog; /* the models */
-    /* settings->model, in memory as long as the generation. NULL: there is only a
+    /* settings->model, in memory as long as the snapshot. NULL: there is only a
      * models_directory. */
     const struct mt_loaded_model *pinned;
     struct mt_engine *engine;

@@ -1,4 +1,4 @@
-#include "server/service/generation.h"
+#include "server/service/snapshot.h"
 
 #include "base/log.h"
 #include "config/settings.h"
@@ -19,7 +19,7 @@
 
 #define CERTIFICATE_WARNING_DAYS 7
 
-struct mt_generation {
+struct mt_snapshot {
     struct mt_settings settings;
     struct mt_model_host *host;
     struct mt_catalog *catalog;
@@ -28,19 +28,19 @@ struct mt_generation {
     struct mt_service service;
     uint64_t number;
     struct mt_model_host_limits limits;
-    /* settings->model, in memory as long as the generation. NULL: there is only a
+    /* settings->model, in memory as long as the snapshot. NULL: there is only a
      * models_directory. */
     const struct mt_loaded_model *pinned;
 };
 
-static void describe_service(struct mt_generation *g, const struct mt_service *common)
+static void describe_service(struct mt_snapshot *g, const struct mt_service *common)
 {
     struct mt_service *service = &g->service;
     *service = *common;
     service->settings = &g->settings;
     service->engine = mt_model_host_engine(g->host);
     service->catalog = g->catalog;
-    service->generation = g;
+    service->snapshot = g;
     service->keys = g->keys;
     service->tls = g->tls;
     service->pinned = g->pinned;
@@ -60,11 +60,11 @@ static struct mt_engine_options engine_options(const struct mt_settings *setting
     };
 }
 
-/* Takes the former generation's host if the engine's settings are the same. */
-static enum mt_status open_host(struct mt_generation *g,
-                                const struct mt_generation_options *options, struct mt_error *err)
+/* Takes the former snapshot's host if the engine's settings are the same. */
+static enum mt_status open_host(struct mt_snapshot *g, const struct mt_snapshot_options *options,
+                                struct mt_error *err)
 {
-    const struct mt_generation *former = options->former;
+    const struct mt_snapshot *former = options->former;
     const struct mt_model_host_options host = {
         .engine = engine_options(&g->settings),
         .splitter = options->common->splitter,
@@ -101,8 +101,7 @@ static enum mt_status check_sentence(void *context, const struct mt_longest_sent
     return mt_fail_in(err, status, what);
 }
 
-static enum mt_status open_catalog(struct mt_generation *g,
-                                   const struct mt_generation_options *options,
+static enum mt_status open_catalog(struct mt_snapshot *g, const struct mt_snapshot_options *options,
                                    struct mt_error *err)
 {
     const struct mt_catalog_options catalog = {
@@ -117,8 +116,8 @@ static enum mt_status open_catalog(struct mt_generation *g,
 }
 
 /* Loads settings->model, which may be in memory already. */
-static enum mt_status load_pinned(struct mt_generation *g,
-                                  const struct mt_generation_options *options, struct mt_error *err)
+static enum mt_status load_pinned(struct mt_snapshot *g, const struct mt_snapshot_options *options,
+                                  struct mt_error *err)
 {
     struct mt_served_model *served = mt_catalog_default(g->catalog);
     if (!served || !mt_served_model_info(served)->is_pinned)
@@ -130,7 +129,7 @@ static enum mt_status load_pinned(struct mt_generation *g,
     return mt_served_model_load(served, &g->pinned, err);
 }
 
-static enum mt_status plan_memory(struct mt_generation *g, struct mt_error *err)
+static enum mt_status plan_memory(struct mt_snapshot *g, struct mt_error *err)
 {
     const struct mt_settings *settings = &g->settings;
     struct mt_memory_plan plan;
@@ -156,7 +155,7 @@ static enum mt_status plan_memory(struct mt_generation *g, struct mt_error *err)
     return MT_OK;
 }
 
-static enum mt_status open_keys(struct mt_generation *g, struct mt_error *err)
+static enum mt_status open_keys(struct mt_snapshot *g, struct mt_error *err)
 {
     enum mt_status status = mt_keys_open(&g->settings, &g->keys, err);
     if (status || !g->keys)
@@ -168,7 +167,7 @@ static enum mt_status open_keys(struct mt_generation *g, struct mt_error *err)
     return MT_OK;
 }
 
-static enum mt_status open_tls(struct mt_generation *g, struct mt_error *err)
+static enum mt_status open_tls(struct mt_snapshot *g, struct mt_error *err)
 {
     enum mt_status status = mt_tls_open(&g->settings, &g->tls, err);
     if (status || !g->tls)
@@ -183,7 +182,7 @@ static enum mt_status open_tls(struct mt_generation *g, struct mt_error *err)
     return MT_OK;
 }
 
-static enum mt_status build(struct mt_generation *g, const struct mt_generation_options *options,
+static enum mt_status build(struct mt_snapshot *g, const struct mt_snapshot_options *options,
                             struct mt_error *err)
 {
     enum mt_status status = open_keys(g, err);
@@ -211,11 +210,11 @@ static enum mt_status build(struct mt_generation *g, const struct mt_generation_
     return MT_OK;
 }
 
-enum mt_status mt_generation_create(const struct mt_generation_options *options,
-                                    struct mt_settings *settings, struct mt_generation **out,
-                                    struct mt_error *err)
+enum mt_status mt_snapshot_create(const struct mt_snapshot_options *options,
+                                  struct mt_settings *settings, struct mt_snapshot **out,
+                                  struct mt_error *err)
 {
-    struct mt_generation *g = calloc(1, sizeof *g);
+    struct mt_snapshot *g = calloc(1, sizeof *g);
     if (!g) {
         mt_settings_finish(settings);
         return mt_fail_memory(err, sizeof *g, "a generation");
@@ -225,14 +224,14 @@ enum mt_status mt_generation_create(const struct mt_generation_options *options,
     g->number = options->number;
     enum mt_status status = build(g, options, err);
     if (status) {
-        mt_generation_destroy(g);
+        mt_snapshot_destroy(g);
         return status;
     }
     *out = g;
     return MT_OK;
 }
 
-void mt_generation_destroy(struct mt_generation *g)
+void mt_snapshot_destroy(struct mt_snapshot *g)
 {
     if (!g)
         return;
@@ -244,27 +243,27 @@ void mt_generation_destroy(struct mt_generation *g)
     free(g);
 }
 
-const struct mt_service *mt_generation_service(const struct mt_generation *g)
+const struct mt_service *mt_snapshot_service(const struct mt_snapshot *g)
 {
     return &g->service;
 }
 
-uint64_t mt_generation_number(const struct mt_generation *g)
+uint64_t mt_snapshot_number(const struct mt_snapshot *g)
 {
     return g->number;
 }
 
-struct mt_model_host *mt_generation_host(const struct mt_generation *g)
+struct mt_model_host *mt_snapshot_host(const struct mt_snapshot *g)
 {
     return g->host;
 }
 
-enum mt_status mt_generation_check(struct mt_generation *g, struct mt_error *err)
+enum mt_status mt_snapshot_check(struct mt_snapshot *g, struct mt_error *err)
 {
     return g->pinned ? mt_served_model_check(g->pinned->served, err) : MT_OK;
 }
 
-void mt_generation_look_after(struct mt_generation *g)
+void mt_snapshot_look_after(struct mt_snapshot *g)
 {
     for (size_t i = 0; i < mt_catalog_n(g->catalog); i++)
         mt_served_model_look_after(mt_catalog_at(g->catalog, i));

@@ -1,4 +1,4 @@
-#include "server/service/generations.h"
+#include "server/service/snapshots.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -6,7 +6,7 @@
 #include "config/settings.h"
 #include "server/models/catalog.h"
 #include "server/engine/engine.h"
-#include "server/service/generation.h"
+#include "server/service/snapshot.h"
 #include "server/service/service.h"
 #include "server/models/model_host.h"
 #include "server/models/models_watch.h"
@@ -22,12 +22,12 @@
 #define NS_PER_MS INT64_C(1000000)
 
 struct held {
-    struct mt_generation *generation;
+    struct mt_snapshot *snapshot;
     size_t n_holders;
 };
 
-struct mt_generations {
-    struct mt_generations_options options;
+struct mt_snapshots {
+    struct mt_snapshots_options options;
     struct mt_service common;
     pthread_t thread;
     bool is_started;
@@ -40,24 +40,24 @@ struct mt_generations {
     pthread_cond_t changed; /* any member below has changed */
     /* The first is the current one. Others wait for their last holder to let go, the oldest
      * last. */
-    struct held alive[MT_GENERATIONS_AT_ONCE];
+    struct held alive[MT_SNAPSHOTS_AT_ONCE];
     size_t n_alive;
     bool wants_reload, is_reloading, is_stopping;
-    /* the reload needs another settings->model, so that all former generations have to end first */
+    /* the reload needs another settings->model, so that all former snapshots have to end first */
     bool waits_for_memory;
     uint64_t last_number, n_reloads, n_failed;
-    struct mt_engine_stats ended; /* counters of generations that have ended */
+    struct mt_engine_stats ended; /* counters of snapshots that have ended */
 };
 
-enum mt_status mt_generations_create(const struct mt_generations_options *options,
-                                     struct mt_generations **out, struct mt_error *err)
+enum mt_status mt_snapshots_create(const struct mt_snapshots_options *options,
+                                   struct mt_snapshots **out, struct mt_error *err)
 {
-    struct mt_generations *g = calloc(1, sizeof *g);
+    struct mt_snapshots *g = calloc(1, sizeof *g);
     if (!g)
         return mt_fail_memory(err, sizeof *g, "generations");
     g->options = *options;
     g->common = *options->common;
-    g->common.generations = g;
+    g->common.snapshots = g;
     g->watch = MT_WATCHES_NOTHING;
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -89,11 +89,11 @@ static void add_counters(const struct mt_engine_stats *from, struct mt_engine_st
 
 static struct mt_engine *engine_of(const struct held *held)
 {
-    return mt_model_host_engine(mt_generation_host(held->generation));
+    return mt_model_host_engine(mt_snapshot_host(held->snapshot));
 }
 
 /* Whether an earlier one in the list has the same engine. */
-static bool is_counted(const struct mt_generations *g, size_t i)
+static bool is_counted(const struct mt_snapshots *g, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (engine_of(&g->alive[k]) == engine_of(&g->alive[i]))
@@ -103,8 +103,8 @@ static bool is_counted(const struct mt_generations *g, size_t i)
 
 /* ---- the thread; the caller holds the mutex unless a comment says otherwise ---- */
 
-/* Returns the index of a former generation that nobody holds; 0: there is none. */
-static size_t find_idle(const struct mt_generations *g)
+/* Returns the index of a former snapshot that nobody holds; 0: there is none. */
+static size_t find_idle(const struct mt_snapshots *g)
 {
     for (size_t i = g->n_alive; i-- > 1;)
         if (g->alive[i].n_holders == 0)
@@ -113,9 +113,9 @@ static size_t find_idle(const struct mt_generations *g)
 }
 
 /* Releases the mutex meanwhile. */
-static void destroy_former(struct mt_generations *g, size_t i)
+static void destroy_former(struct mt_snapshots *g, size_t i)
 {
-    struct mt_generation *generation = g->alive[i].generation;
+    struct mt_snapshot *snapshot = g->alive[i].snapshot;
     struct mt_engine_stats stats;
     bool has_own_engine = true;
     for (size_t k = 0; k < g->n_alive; k++)
@@ -128,8 +128,8 @@ static void destroy_former(struct mt_generations *g, size_t i)
     memmove(&g->alive[i], &g->alive[i + 1], (g->n_alive - i) * sizeof g->alive[0]);
     pthread_mutex_unlock(&g->mutex);
     mt_log(MT_LOG_DEBUG, "generation %llu is gone",
-           (unsigned long long)mt_generation_number(generation));
-    mt_generation_destroy(generation);
+           (unsigned long long)mt_snapshot_number(snapshot));
+    mt_snapshot_destroy(snapshot);
     malloc_trim(0);
     pthread_mutex_lock(&g->mutex);
     pthread_cond_broadcast(&g->changed);
@@ -137,7 +137,7 @@ static void destroy_former(struct mt_generations *g, size_t i)
 
 /* Begins before the directory is read, so that a change meanwhile causes another check. Called
  * without the mutex. */
-static void begin_watch(struct mt_generations *g, const struct mt_settings *settings)
+static void begin_watch(struct mt_snapshots *g, const struct mt_settings *settings)
 {
     struct mt_error err;
     const char *directory = settings->models_watch_ms > 0 ? settings->models_directory : "";
@@ -148,10 +148,10 @@ static void begin_watch(struct mt_generations *g, const struct mt_settings *sett
 }
 
 /* Called without the mutex. */
-static enum mt_status load(struct mt_generations *g, const struct mt_generation_options *options,
-                           struct mt_generation **out, struct mt_error *err)
+static enum mt_status load(struct mt_snapshots *g, const struct mt_snapshot_options *options,
+                           struct mt_snapshot **out, struct mt_error *err)
 {
-    const struct mt_settings *running = mt_generation_service(options->former)->settings;
+    const struct mt_settings *running = mt_snapshot_service(options->former)->settings;
     struct mt_settings fresh;
     struct mt_text differing = {0};
     enum mt_status status = g->options.read_settings(g->options.context, &fresh, err);
@@ -167,7 +167,7 @@ static enum mt_status load(struct mt_generations *g, const struct mt_generation_
         return status;
     }
     begin_watch(g, &fresh);
-    status = mt_generation_create(options, &fresh, out, err);
+    status = mt_snapshot_create(options, &fresh, out, err);
     if (status) { /* the fault may have been repaired in the meantime */
         bool has_changed = mt_models_watch_look(&g->watch);
         begin_watch(g, running);
@@ -177,33 +177,33 @@ static enum mt_status load(struct mt_generations *g, const struct mt_generation_
     return status;
 }
 
-static void replace(struct mt_generations *g, struct mt_generation *generation)
+static void replace(struct mt_snapshots *g, struct mt_snapshot *snapshot)
 {
     memmove(&g->alive[1], &g->alive[0], g->n_alive * sizeof g->alive[0]);
-    g->alive[0] = (struct held){.generation = generation};
+    g->alive[0] = (struct held){.snapshot = snapshot};
     g->n_alive++;
-    g->last_number = mt_generation_number(generation);
+    g->last_number = mt_snapshot_number(snapshot);
 }
 
-static void log_reload(const struct mt_generation *generation, uint64_t n_ms)
+static void log_reload(const struct mt_snapshot *snapshot, uint64_t n_ms)
 {
-    const struct mt_service *service = mt_generation_service(generation);
+    const struct mt_service *service = mt_snapshot_service(snapshot);
     size_t n_models = mt_catalog_n(service->catalog);
     mt_log(MT_LOG_INFO, "reloaded in %llu ms: generation %llu, %zu model%s%s%s, %s",
-           (unsigned long long)n_ms, (unsigned long long)mt_generation_number(generation), n_models,
+           (unsigned long long)n_ms, (unsigned long long)mt_snapshot_number(snapshot), n_models,
            n_models == 1 ? "" : "s", service->pinned ? ", model " : "",
            service->pinned ? service->pinned->label : "", service->settings->precision);
 }
 
-/* This thread holds the current generation, which no other thread replaces. */
-static void reload(struct mt_generations *g)
+/* This thread holds the current snapshot, which no other thread replaces. */
+static void reload(struct mt_snapshots *g)
 {
-    struct mt_generation *fresh = NULL;
+    struct mt_snapshot *fresh = NULL;
     struct mt_error err;
-    const struct mt_generation_options options = {
+    const struct mt_snapshot_options options = {
         .common = &g->common,
         .number = g->last_number + 1,
-        .former = g->alive[0].generation,
+        .former = g->alive[0].snapshot,
         .loads_nothing = g->n_alive > 1,
     };
     int64_t start_ns = mt_now_ns();
@@ -216,10 +216,10 @@ static void reload(struct mt_generations *g)
     uint64_t n_ms = (uint64_t)((mt_now_ns() - start_ns) / NS_PER_MS);
     bool is_early = options.loads_nothing && status == MT_BUSY;
     if (!status)
-        g->options.apply_settings(g->options.context, mt_generation_service(fresh)->settings);
+        g->options.apply_settings(g->options.context, mt_snapshot_service(fresh)->settings);
     else if (!is_early)
         mt_log(MT_LOG_ERROR, "reload failed, generation %llu stays: %s",
-               (unsigned long long)mt_generation_number(options.former), err.message);
+               (unsigned long long)mt_snapshot_number(options.former), err.message);
 
     pthread_mutex_lock(&g->mutex);
     if (!status) {
@@ -242,19 +242,19 @@ static void reload(struct mt_generations *g)
 
 /* An earlier reload may be waiting for memory. The new one may need less, so it is tried at
  * once. */
-static void want_reload(struct mt_generations *g)
+static void want_reload(struct mt_snapshots *g)
 {
     g->wants_reload = true;
     g->waits_for_memory = false;
 }
 
-static const struct mt_settings *settings_of(const struct mt_generations *g)
+static const struct mt_settings *settings_of(const struct mt_snapshots *g)
 {
-    return mt_generation_service(g->alive[0].generation)->settings;
+    return mt_snapshot_service(g->alive[0].snapshot)->settings;
 }
 
 /* Requests a reload when models have changed, and nothing more has changed for a while. */
-static void look_at_directory(struct mt_generations *g)
+static void look_at_directory(struct mt_snapshots *g)
 {
     int64_t now_ns = mt_now_ns();
     if (mt_models_watch_look(&g->watch))
@@ -270,32 +270,32 @@ static void look_at_directory(struct mt_generations *g)
 }
 
 /* Returns the time until the next check of weights and directory. */
-static int64_t rest_ns(const struct mt_generations *g)
+static int64_t rest_ns(const struct mt_snapshots *g)
 {
     int64_t watch_ms = settings_of(g)->models_watch_ms;
     bool is_soon = g->watch.fd >= 0 && watch_ms < MT_WEIGHTS_CHECK_MS;
     return (is_soon ? watch_ms : MT_WEIGHTS_CHECK_MS) * NS_PER_MS;
 }
 
-/* The model remembers and logs damage. The generation exists meanwhile, since this thread holds
+/* The model remembers and logs damage. The snapshot exists meanwhile, since this thread holds
  * it. */
-static void check_weights(struct mt_generations *g)
+static void check_weights(struct mt_snapshots *g)
 {
-    struct mt_generation *generation = g->alive[0].generation;
+    struct mt_snapshot *snapshot = g->alive[0].snapshot;
     pthread_mutex_unlock(&g->mutex);
-    mt_generation_look_after(generation);
+    mt_snapshot_look_after(snapshot);
     pthread_mutex_lock(&g->mutex);
 }
 
-static bool can_reload(const struct mt_generations *g)
+static bool can_reload(const struct mt_snapshots *g)
 {
     return g->wants_reload && !g->is_stopping &&
-           g->n_alive < (g->waits_for_memory ? 2 : MT_GENERATIONS_AT_ONCE);
+           g->n_alive < (g->waits_for_memory ? 2 : MT_SNAPSHOTS_AT_ONCE);
 }
 
 static void *run(void *argument)
 {
-    struct mt_generations *g = argument;
+    struct mt_snapshots *g = argument;
     /* set by the thread itself, because the sandbox forbids setting other threads' names */
     prctl(PR_SET_NAME, "generations");
     pthread_mutex_lock(&g->mutex);
@@ -320,20 +320,20 @@ static void *run(void *argument)
 
 /* ---- functions for other threads ---- */
 
-enum mt_status mt_generations_start(struct mt_generations *g, struct mt_settings *settings,
-                                    struct mt_http *http, struct mt_error *err)
+enum mt_status mt_snapshots_start(struct mt_snapshots *g, struct mt_settings *settings,
+                                  struct mt_http *http, struct mt_error *err)
 {
     g->common.http = http;
-    const struct mt_generation_options options = {
+    const struct mt_snapshot_options options = {
         .common = &g->common, .number = 1, .shows_progress = true};
     begin_watch(g, settings);
-    enum mt_status status = mt_generation_create(&options, settings, &g->alive[0].generation, err);
+    enum mt_status status = mt_snapshot_create(&options, settings, &g->alive[0].snapshot, err);
     if (status)
         return status;
     g->n_alive = 1;
     g->last_number = 1;
     g->options.apply_settings(g->options.context,
-                              mt_generation_service(g->alive[0].generation)->settings);
+                              mt_snapshot_service(g->alive[0].snapshot)->settings);
     int code = pthread_create(&g->thread, NULL, run, g);
     if (code != 0)
         return mt_fail(err, MT_IO, "cannot start a thread: %s", strerror(code));
@@ -341,7 +341,7 @@ enum mt_status mt_generations_start(struct mt_generations *g, struct mt_settings
     return MT_OK;
 }
 
-void mt_generations_reload(struct mt_generations *g)
+void mt_snapshots_reload(struct mt_snapshots *g)
 {
     pthread_mutex_lock(&g->mutex);
     want_reload(g);
@@ -349,7 +349,7 @@ void mt_generations_reload(struct mt_generations *g)
     pthread_mutex_unlock(&g->mutex);
 }
 
-bool mt_generations_stop(struct mt_generations *g, int64_t timeout_ms)
+bool mt_snapshots_stop(struct mt_snapshots *g, int64_t timeout_ms)
 {
     int64_t deadline_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
     struct timespec until = mt_timespec_of_ns(deadline_ns);
@@ -362,54 +362,54 @@ bool mt_generations_stop(struct mt_generations *g, int64_t timeout_ms)
     bool is_idle = !g->is_reloading;
     for (size_t i = 0; i < g->n_alive && is_idle; i++) {
         int64_t left_ms = (deadline_ns - mt_now_ns()) / NS_PER_MS;
-        is_idle = mt_model_host_stop(mt_generation_host(g->alive[i].generation),
-                                     left_ms > 0 ? left_ms : 0);
+        is_idle =
+            mt_model_host_stop(mt_snapshot_host(g->alive[i].snapshot), left_ms > 0 ? left_ms : 0);
     }
     pthread_mutex_unlock(&g->mutex);
     return is_idle;
 }
 
-void mt_generations_destroy(struct mt_generations *g)
+void mt_snapshots_destroy(struct mt_snapshots *g)
 {
     if (!g)
         return;
     if (g->is_started) {
-        mt_generations_stop(g, 0);
+        mt_snapshots_stop(g, 0);
         pthread_join(g->thread, NULL);
     }
     mt_models_watch_end(&g->watch);
     while (g->n_alive > 0)
-        mt_generation_destroy(g->alive[--g->n_alive].generation);
+        mt_snapshot_destroy(g->alive[--g->n_alive].snapshot);
     pthread_cond_destroy(&g->changed);
     pthread_mutex_destroy(&g->mutex);
     free(g);
 }
 
-struct mt_generation *mt_generations_hold(struct mt_generations *g)
+struct mt_snapshot *mt_snapshots_hold(struct mt_snapshots *g)
 {
     pthread_mutex_lock(&g->mutex);
     g->alive[0].n_holders++;
-    struct mt_generation *generation = g->alive[0].generation;
+    struct mt_snapshot *snapshot = g->alive[0].snapshot;
     pthread_mutex_unlock(&g->mutex);
-    return generation;
+    return snapshot;
 }
 
-void mt_generations_let_go(struct mt_generations *g, struct mt_generation *generation)
+void mt_snapshots_let_go(struct mt_snapshots *g, struct mt_snapshot *snapshot)
 {
     pthread_mutex_lock(&g->mutex);
     size_t i = 0;
-    while (g->alive[i].generation != generation)
+    while (g->alive[i].snapshot != snapshot)
         i++;
     if (--g->alive[i].n_holders == 0 && i > 0)
         pthread_cond_broadcast(&g->changed);
     pthread_mutex_unlock(&g->mutex);
 }
 
-void mt_generations_count(struct mt_generations *g, struct mt_generations_counts *out)
+void mt_snapshots_count(struct mt_snapshots *g, struct mt_snapshots_counts *out)
 {
     pthread_mutex_lock(&g->mutex);
-    *out = (struct mt_generations_counts){
-        .number = mt_generation_number(g->alive[0].generation),
+    *out = (struct mt_snapshots_counts){
+        .number = mt_snapshot_number(g->alive[0].snapshot),
         .n_alive = g->n_alive,
         .n_reloads = g->n_reloads,
         .n_failed_reloads = g->n_failed,
@@ -417,7 +417,7 @@ void mt_generations_count(struct mt_generations *g, struct mt_generations_counts
     pthread_mutex_unlock(&g->mutex);
 }
 
-void mt_generations_engine_stats(struct mt_generations *g, struct mt_engine_stats *out)
+void mt_snapshots_engine_stats(struct mt_snapshots *g, struct mt_engine_stats *out)
 {
     struct mt_engine_stats former;
     pthread_mutex_lock(&g->mutex);
