@@ -333,14 +333,14 @@ static enum mt_status begin_round(struct mt_translate_state *state, struct mt_re
         mt_alignment_trace_begin(&round->alignment, request->service, request->model, plain);
     round->traced = *plain;
     if (!status)
-        mt_alignment_trace_begin(&round->marks, request->service, request->model, &round->traced);
+        mt_alignment_trace_begin(&round->tags, request->service, request->model, &round->traced);
     return status;
 }
 
 static void finish_round(struct mt_translate_round *round)
 {
     mt_alignment_trace_finish(&round->alignment);
-    mt_alignment_trace_finish(&round->marks);
+    mt_alignment_trace_finish(&round->tags);
     mt_translate_decoding_finish(&round->decoding);
     *round = (struct mt_translate_round){0};
 }
@@ -393,7 +393,7 @@ static enum mt_status begin_step(struct mt_request *request, struct mt_translate
     struct mt_passage_options options = {
         .plain = &plain,
         .traced = &traced,
-        .trace = &round->marks,
+        .trace = &round->tags,
         .protects = !params->fields.alignment, /* an alignment shows what the model saw */
         .post_edits = params->fields.post_edit,
         .terms = glossary->terms,

@@ -39,8 +39,8 @@ struct mt_translate_round {
     struct mt_served_model *served; /* NULL: no round is running */
     bool is_last;                   /* the step is the last one of these texts */
     struct mt_translate_decoding decoding;
-    struct mt_translation_options traced; /* for texts with marks that have to be put back */
-    struct mt_alignment_trace marks, alignment;
+    struct mt_translation_options traced; /* for texts with tags that have to be put back */
+    struct mt_alignment_trace tags, alignment;
 };
 
 struct mt_translate_state {

@@ -15,7 +15,7 @@ struct mt_document_translation {
     struct mt_passage **passages; /* one for each text */
 
     /* The rest belongs to the current step. */
-    struct mt_alignment_trace marks;
+    struct mt_alignment_trace tags;
     const struct mt_model *model;
     struct mt_translation_options plain, traced;
     struct mt_passage_options options;
@@ -56,7 +56,7 @@ void mt_document_translation_begin_step(struct mt_document_translation *t,
     t->options = (struct mt_passage_options){
         .plain = &t->plain,
         .traced = &t->traced,
-        .trace = &t->marks,
+        .trace = &t->tags,
         .protects = true,
         .post_edits = step->options->eases_source,
         .terms = step->terms,
@@ -66,7 +66,7 @@ void mt_document_translation_begin_step(struct mt_document_translation *t,
         .repairs_numbers = step->repairs_numbers,
     };
     t->reading.max_tags = (size_t)step->service->settings->max_html_tags;
-    mt_alignment_trace_begin(&t->marks, step->service, step->model, &t->traced);
+    mt_alignment_trace_begin(&t->tags, step->service, step->model, &t->traced);
 }
 
 static enum mt_status make_passage(struct mt_document_translation *t, size_t index,
@@ -128,7 +128,7 @@ static void drop_passages(struct mt_document_translation *t)
         mt_passage_destroy(t->passages[i]);
         t->passages[i] = NULL;
     }
-    mt_alignment_trace_finish(&t->marks);
+    mt_alignment_trace_finish(&t->tags);
 }
 
 enum mt_status mt_document_translation_render(struct mt_document_translation *t,

@@ -1,8 +1,8 @@
 #include "server/passages/number_repair.h"
 
 #include "base/vector.h"
-#include "server/text/marked.h"
 #include "server/text/numbers/number_notation.h"
+#include "server/text/tagged_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -19,9 +19,9 @@ void mt_passage_destroy(struct mt_passage *passage)
     for (size_t i = 0; i < passage->n; i++) {
         mt_translation_destroy(passage->parts[i].translation);
         mt_word_links_finish(&passage->parts[i].links);
-        if (passage->parts[i].marked)
-            mt_marked_finish(passage->parts[i].marked);
-        free(passage->parts[i].marked);
+        if (passage->parts[i].tagged)
+            mt_tagged_finish(passage->parts[i].tagged);
+        free(passage->parts[i].tagged);
         mt_text_finish(&passage->parts[i].recalled);
     }
     free(passage->parts);
@@ -65,7 +65,7 @@ bool mt_passage_is_blank(const struct mt_passage *passage)
 {
     const struct mt_coded *coded = &passage->coded;
     struct mt_range inner = mt_range_trim(coded->source, 0, coded->length);
-    bool is_untranslated = passage->is_plain && passage->n == 1 && !passage->parts[0].marked &&
+    bool is_untranslated = passage->is_plain && passage->n == 1 && !passage->parts[0].tagged &&
                            passage->parts[0].translation &&
                            mt_translation_is_blank(passage->parts[0].translation);
     return inner.begin == inner.end || is_untranslated;
@@ -124,7 +124,7 @@ static enum mt_status find_links(const struct mt_passage *passage, struct mt_pas
     input->links = &rendering->links;
     input->is_guessed = !part->is_traced;
     if (!part->is_traced)
-        return mt_marked_is_plain(part->marked) ? MT_OK
+        return mt_tagged_is_plain(part->tagged) ? MT_OK
                                                 : mt_placement_guess(input, &rendering->links, err);
     enum mt_status status =
         mt_rendering_find_links(passage, part, rank, rendering, &input->links, err);
@@ -133,12 +133,11 @@ static enum mt_status find_links(const struct mt_passage *passage, struct mt_pas
 
 /* Gaps are the text's layout and belong to no word, so they stay in order where words change
  * theirs. */
-static void order_gaps(const struct mt_marked *marked, struct mt_placement *placement)
+static void order_gaps(const struct mt_tagged_text *tagged, struct mt_placement *placement)
 {
-    for (size_t i = 0; i < marked->n; i++)
-        for (size_t k = 0; k < i && marked->marks[i].is_gap; k++)
-            if (marked->marks[k].is_gap &&
-                placement->places[k].begin > placement->places[i].begin) {
+    for (size_t i = 0; i < tagged->n; i++)
+        for (size_t k = 0; k < i && tagged->tags[i].is_gap; k++)
+            if (tagged->tags[k].is_gap && placement->places[k].begin > placement->places[i].begin) {
                 struct mt_place place = placement->places[k];
                 placement->places[k] = placement->places[i];
                 placement->places[i] = place;
@@ -166,11 +165,11 @@ static void write_words(const void *context, const char *bytes, size_t length, s
         mt_text_append(out, bytes, length);
 }
 
-/* Places the marks by the alignment. Where that leaves an element without words, the words are
+/* Places the tags by the alignment. Where that leaves an element without words, the words are
  * shared out in order and, where there are too few, the letters: no element that held words is
  * empty afterwards. */
-static enum mt_status place_marks(struct mt_placement_input *input, struct mt_placement *out,
-                                  struct mt_error *err)
+static enum mt_status place_tags(struct mt_placement_input *input, struct mt_placement *out,
+                                 struct mt_error *err)
 {
     struct mt_word_links guessed = {0};
     enum mt_status status = mt_placement_find(input, out, err);
@@ -191,7 +190,7 @@ static enum mt_status place_marks(struct mt_placement_input *input, struct mt_pl
     return status;
 }
 
-static enum mt_status render_marked(const struct mt_passage *passage, size_t index, size_t rank,
+static enum mt_status render_tagged(const struct mt_passage *passage, size_t index, size_t rank,
                                     struct mt_rendering *rendering, struct mt_text *out,
                                     struct mt_error *err)
 {
@@ -200,7 +199,7 @@ static enum mt_status render_marked(const struct mt_passage *passage, size_t ind
     if (status)
         return status;
     struct mt_placement_input input = {
-        .marked = part->marked,
+        .tagged = part->tagged,
         .target = rendering->target->bytes,
         .target_length = rendering->target->length,
         .source_sentences = rendering->source_sentences,
@@ -211,16 +210,16 @@ static enum mt_status render_marked(const struct mt_passage *passage, size_t ind
     const struct written written = written_of(passage, part);
     status = find_links(passage, part, rank, &input, rendering, err);
     if (!status)
-        status = place_marks(&input, &rendering->placement, err);
+        status = place_tags(&input, &rendering->placement, err);
     if (!status)
-        order_gaps(part->marked, &rendering->placement);
+        order_gaps(part->tagged, &rendering->placement);
     if (!status)
         status =
             mt_placement_render(&input, &rendering->placement, write_words, &written, out, err);
     return status;
 }
 
-/* Writes the translation without marks. */
+/* Writes the translation without tags. */
 static enum mt_status render_plain(const struct mt_passage *passage, struct mt_passage_part *part,
                                    size_t rank, struct mt_rendering *rendering, struct mt_text *out,
                                    struct mt_error *err)
@@ -246,8 +245,8 @@ static struct mt_range source_of_sentence(const struct mt_passage *passage,
     struct mt_translation_part sentence = mt_translation_part(part->translation, index);
     size_t base = part->range.begin;
     struct mt_range own = {base + sentence.begin, base + sentence.end};
-    if (part->marked)
-        own = mt_marked_find_source(part->marked, (struct mt_range){sentence.begin, sentence.end});
+    if (part->tagged)
+        own = mt_tagged_find_source(part->tagged, (struct mt_range){sentence.begin, sentence.end});
     return mt_range_trim(passage->coded.source, own.begin, own.end);
 }
 
@@ -318,7 +317,7 @@ static enum mt_status write_kept(const struct mt_passage *passage,
 static bool is_direct(const struct mt_passage *passage, size_t index)
 {
     const struct mt_passage_part *part = &passage->parts[index];
-    return passage->is_plain && part->translation && (!part->marked || part->marked->n == 0);
+    return passage->is_plain && part->translation && (!part->tagged || part->tagged->n == 0);
 }
 
 /* Writes a translated part that is the same as its source. pairs may be NULL. */
@@ -371,7 +370,7 @@ static enum mt_status render_part(const struct mt_passage *passage, size_t index
         return write_recalled(passage, part, pairs, out, err);
     if (!part->translation)
         return write_kept(passage, part, !part->is_target, out, err);
-    if (!part->marked && passage->is_plain && !passage->editor && !passage->repairs_numbers &&
+    if (!part->tagged && passage->is_plain && !passage->editor && !passage->repairs_numbers &&
         !pairs)
         return mt_translation_render(part->translation, rank, out, err);
     enum mt_status status = MT_OK;
@@ -381,7 +380,7 @@ static enum mt_status render_part(const struct mt_passage *passage, size_t index
     if (status || is_unchanged)
         return status ? status : write_unchanged(passage, part, pairs, out, err);
     struct mt_rendering rendering = {0};
-    status = part->marked ? render_marked(passage, index, rank, &rendering, out, err)
+    status = part->tagged ? render_tagged(passage, index, rank, &rendering, out, err)
                           : render_plain(passage, part, rank, &rendering, out, err);
     if (!status && pairs)
         status = add_pairs(passage, part, &rendering, pairs, err);
@@ -583,10 +582,10 @@ static enum mt_status find_lost_in(const struct mt_passage *passage, size_t inde
                                    struct mt_error *err)
 {
     const struct lost_report *lost = context;
-    const struct mt_marked *marked = passage->parts[index].marked;
+    const struct mt_tagged_text *tagged = passage->parts[index].tagged;
     struct mt_text text = {0};
     bool is_unchanged = false;
-    if (!marked || marked->n == 0 || !passage->parts[index].translation)
+    if (!tagged || tagged->n == 0 || !passage->parts[index].translation)
         return MT_OK;
     enum mt_status status =
         mt_rendering_is_unchanged(passage, &passage->parts[index], 0, &is_unchanged, err);
@@ -594,7 +593,7 @@ static enum mt_status find_lost_in(const struct mt_passage *passage, size_t inde
         return status;
     status = render_part(passage, index, 0, NULL, &text, err);
     if (!status)
-        status = mt_lost_find(marked, &text, lost->report, lost->context, err);
+        status = mt_lost_find(tagged, &text, lost->report, lost->context, err);
     mt_text_finish(&text);
     return status;
 }
@@ -608,10 +607,10 @@ enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost 
 
 /* ---- terms ---- */
 
-static bool has_terms(const struct mt_marked *marked)
+static bool has_terms(const struct mt_tagged_text *tagged)
 {
-    for (size_t i = 0; marked && i < marked->n; i++)
-        if (marked->marks[i].kind == MT_MARK_TERM)
+    for (size_t i = 0; tagged && i < tagged->n; i++)
+        if (tagged->tags[i].kind == MT_TAG_TERM)
             return true;
     return false;
 }
@@ -630,21 +629,21 @@ static enum mt_status report_terms_of(const struct mt_passage *passage, size_t i
                                       struct mt_error *err)
 {
     const struct term_report *terms = context;
-    const struct mt_marked *marked = passage->parts[index].marked;
-    if (!has_terms(marked))
+    const struct mt_tagged_text *tagged = passage->parts[index].tagged;
+    if (!has_terms(tagged))
         return MT_OK;
     struct mt_rendering rendering = {0};
     struct mt_text text = {0};
     bool is_rendered = passage->parts[index].translation != NULL;
     enum mt_status status =
-        is_rendered ? render_marked(passage, index, 0, &rendering, &text, err) : MT_OK;
-    for (size_t i = 0; i < marked->n && !status; i++) {
-        const struct mt_mark *mark = &marked->marks[i];
-        if (mark->kind == MT_MARK_TERM)
-            terms->report(terms->context, mark->term,
-                          is_rendered     ? outcome_of(&rendering.placement.places[i])
-                          : mark->is_kept ? MT_TERM_PUT_IN
-                                          : MT_TERM_LOST);
+        is_rendered ? render_tagged(passage, index, 0, &rendering, &text, err) : MT_OK;
+    for (size_t i = 0; i < tagged->n && !status; i++) {
+        const struct mt_tag *tag = &tagged->tags[i];
+        if (tag->kind == MT_TAG_TERM)
+            terms->report(terms->context, tag->term,
+                          is_rendered    ? outcome_of(&rendering.placement.places[i])
+                          : tag->is_kept ? MT_TERM_PUT_IN
+                                         : MT_TERM_LOST);
     }
     mt_rendering_finish(&rendering);
     mt_text_finish(&text);

@@ -46,7 +46,7 @@ struct mt_passage_options {
  * Takes the text apart. The contents of coded are moved into the passage, even where it fails;
  * their source is borrowed until the passage's end. Memory for traces is taken from the service's
  * budget. Where not enough is left, or the request would need more than it may, numbers are not
- * repaired, and marks are placed by the words' order instead of the alignment:
+ * repaired, and tags are placed by the words' order instead of the alignment:
  * MT_WARNING_UNALIGNED.
  */
 MT_MUST_CHECK enum mt_status mt_passage_create(const struct mt_model *model, struct mt_coded *coded,

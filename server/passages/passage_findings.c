@@ -3,7 +3,7 @@
 #include "base/ascii.h"
 #include "base/size.h"
 #include "server/text/left_words.h"
-#include "server/text/marked.h"
+#include "server/text/tagged_text.h"
 
 #include <string.h>
 
@@ -92,16 +92,16 @@ static void list_repairs(const struct mt_rendering *rendering, size_t sentence, 
 }
 
 /* Counts numbers that stand in for placeholders and that the model wrote in another way. */
-static size_t count_garbled_stand_ins(const struct mt_marked *marked, struct mt_range sentence,
+static size_t count_garbled_stand_ins(const struct mt_tagged_text *tagged, struct mt_range sentence,
                                       const struct mt_proofread_pair *pair)
 {
     size_t n_garbled = 0;
-    for (size_t i = 0; marked && i < marked->n; i++) {
-        const struct mt_mark *mark = &marked->marks[i];
-        const char *word = marked->text.bytes + mark->begin;
-        if (mark->kind == MT_MARK_STAND_IN && mark->begin >= sentence.begin &&
-            mark->end <= sentence.end && mt_ascii_is_digit(*word))
-            n_garbled += !memmem(pair->target, pair->n_target, word, mark->end - mark->begin);
+    for (size_t i = 0; tagged && i < tagged->n; i++) {
+        const struct mt_tag *tag = &tagged->tags[i];
+        const char *word = tagged->text.bytes + tag->begin;
+        if (tag->kind == MT_TAG_STAND_IN && tag->begin >= sentence.begin &&
+            tag->end <= sentence.end && mt_ascii_is_digit(*word))
+            n_garbled += !memmem(pair->target, pair->n_target, word, tag->end - tag->begin);
     }
     return n_garbled;
 }
@@ -111,7 +111,7 @@ static size_t count_garbled_stand_ins(const struct mt_marked *marked, struct mt_
 static void leave_out_stand_ins(struct part_findings *findings, size_t sentence,
                                 const struct mt_proofread_pair *pair)
 {
-    size_t n = count_garbled_stand_ins(findings->part->marked,
+    size_t n = count_garbled_stand_ins(findings->part->tagged,
                                        findings->as_written.source_sentences[sentence], pair);
     findings->difference.added.n -= mt_size_min(n, findings->difference.added.n);
 }

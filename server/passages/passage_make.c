@@ -55,7 +55,7 @@ enum mt_status mt_maker_keep(struct mt_maker *maker, const struct mt_stretch *st
     if (stretch->words.begin == stretch->words.end && stretch->first == stretch->end)
         return MT_OK;
     struct mt_passage_part *last = passage->n > 0 ? &passage->parts[passage->n - 1] : NULL;
-    if (!last || last->translation || last->marked || last->is_recalled || last->is_target ||
+    if (!last || last->translation || last->tagged || last->is_recalled || last->is_target ||
         &passage->coded.segments[last->segment] != maker->segment)
         return mt_maker_add_part(maker, stretch, &part, err);
     last->range.end = stretch->words.end;
@@ -84,7 +84,7 @@ static enum mt_status create_traced(struct mt_maker *maker, struct mt_passage_pa
 static enum mt_status translate(struct mt_maker *maker, struct mt_passage_part *part,
                                 const char *text, size_t length, struct mt_error *err)
 {
-    bool is_plain = !part->marked || mt_marked_is_plain(part->marked);
+    bool is_plain = !part->tagged || mt_tagged_is_plain(part->tagged);
     enum mt_status status = is_plain ? MT_LIMIT : create_traced(maker, part, text, length, err);
     if (status != MT_LIMIT && status != MT_BUSY)
         return status;
@@ -144,12 +144,13 @@ static size_t shown_as(const struct mt_maker *maker, size_t at, size_t end, size
 }
 
 /* Appends words in the form in which the model reads them. */
-static void append_words(struct mt_maker *maker, struct mt_marked *marked, size_t begin, size_t end)
+static void append_words(struct mt_maker *maker, struct mt_tagged_text *tagged, size_t begin,
+                         size_t end)
 {
     const char *words = maker->segment->words.bytes, *as = NULL;
     size_t from = begin, blanks_end = begin;
-    mt_marked_at(marked, begin);
-    for (size_t at = begin; at < end && !marked->status;) {
+    mt_tagged_at(tagged, begin);
+    for (size_t at = begin; at < end && !tagged->status;) {
         uint32_t c = mt_utf8_decode(words + at);
         bool begins_blanks = at >= blanks_end && mt_is_space(c);
         if (begins_blanks)
@@ -160,16 +161,16 @@ static void append_words(struct mt_maker *maker, struct mt_marked *marked, size_
             at += n;
             continue;
         }
-        mt_marked_append(marked, words + from, at - from);
+        mt_tagged_append(tagged, words + from, at - from);
         if (is_gap)
-            mt_marked_gap(marked, words + at, blanks_end - at);
-        mt_marked_at(marked, at);
+            mt_tagged_gap(tagged, words + at, blanks_end - at);
+        mt_tagged_at(tagged, at);
         if (!is_gap)
-            mt_marked_append(marked, as, strlen(as));
+            mt_tagged_append(tagged, as, strlen(as));
         from = at = is_gap ? blanks_end : at + n_other;
-        mt_marked_at(marked, at);
+        mt_tagged_at(tagged, at);
     }
-    mt_marked_append(marked, words + from, end - from);
+    mt_tagged_append(tagged, words + from, end - from);
 }
 
 void mt_maker_write_words(struct mt_maker *maker, const char *bytes, size_t length,
@@ -182,35 +183,35 @@ void mt_maker_write_words(struct mt_maker *maker, const char *bytes, size_t leng
         mt_text_append(out, bytes, length);
 }
 
-static void append_term(struct mt_maker *maker, struct mt_marked *marked,
+static void append_term(struct mt_maker *maker, struct mt_tagged_text *tagged,
                         const struct mt_code *code, const struct mt_text *own)
 {
     struct mt_term term = mt_terms_at(maker->options->terms, code->term);
     const char *words = maker->segment->words.bytes + code->at.begin;
     size_t n_words = code->at.end - code->at.begin;
     struct mt_text written = {0};
-    struct mt_marked_term mark = {.words = words,
-                                  .n_words = n_words,
-                                  .target = words,
-                                  .n_target = n_words,
-                                  .written = own->bytes,
-                                  .n_written = own->length,
-                                  .term = code->term,
-                                  .is_kept = term.is_kept};
+    struct mt_tagged_term tag = {.words = words,
+                                 .n_words = n_words,
+                                 .target = words,
+                                 .n_target = n_words,
+                                 .written = own->bytes,
+                                 .n_written = own->length,
+                                 .term = code->term,
+                                 .is_kept = term.is_kept};
     if (!term.is_kept) {
         struct mt_range first = {0};
         size_t at = 0;
-        mark.target = mark.forms = term.target;
-        mark.n_forms = strlen(term.target);
-        (void)mt_term_next_form(mark.forms, mark.n_forms, &at, &first);
-        mark.n_target = first.end;
-        mt_maker_write_words(maker, mark.target, mark.n_target, &written);
-        mark.written = written.bytes;
-        mark.n_written = written.length;
+        tag.target = tag.forms = term.target;
+        tag.n_forms = strlen(term.target);
+        (void)mt_term_next_form(tag.forms, tag.n_forms, &at, &first);
+        tag.n_target = first.end;
+        mt_maker_write_words(maker, tag.target, tag.n_target, &written);
+        tag.written = written.bytes;
+        tag.n_written = written.length;
     }
-    mt_marked_term(marked, &mark);
+    mt_tagged_term(tagged, &tag);
     if (written.status)
-        marked->status = written.status;
+        tagged->status = written.status;
     mt_text_finish(&written);
 }
 
@@ -221,7 +222,7 @@ static bool is_pair(const struct mt_maker *maker, size_t outer, const struct mt_
     return mate != MT_NO_MATE && mate >= stretch->first && mate < stretch->end;
 }
 
-static void append_code(struct mt_maker *maker, struct mt_marked *marked, size_t outer,
+static void append_code(struct mt_maker *maker, struct mt_tagged_text *tagged, size_t outer,
                         const struct mt_stretch *stretch)
 {
     const struct mt_code *code = mt_maker_code_at(maker, outer);
@@ -230,27 +231,27 @@ static void append_code(struct mt_maker *maker, struct mt_marked *marked, size_t
     size_t segment = (size_t)(maker->segment - maker->passage->coded.segments);
     if (mt_passage_write_code(maker->passage, segment, maker->outer[outer].code, &own, NULL))
         own.status = MT_MEMORY;
-    mt_marked_at(marked, code->at.begin);
+    mt_tagged_at(tagged, code->at.begin);
     if (code->kind == MT_CODE_OPEN && is_pair(maker, outer, stretch))
-        mt_marked_open(marked, own.bytes, own.length);
+        mt_tagged_open(tagged, own.bytes, own.length);
     else if (code->kind == MT_CODE_CLOSE && is_pair(maker, outer, stretch))
-        mt_marked_close(marked, own.bytes, own.length);
+        mt_tagged_close(tagged, own.bytes, own.length);
     else if (code->kind == MT_CODE_GAP)
-        mt_marked_gap(marked, own.bytes, own.length);
+        mt_tagged_gap(tagged, own.bytes, own.length);
     else if (code->kind == MT_CODE_BREAK)
-        mt_marked_break(marked, own.bytes, own.length);
+        mt_tagged_break(tagged, own.bytes, own.length);
     else if (code->kind == MT_CODE_TERM)
-        append_term(maker, marked, code, &own);
+        append_term(maker, tagged, code, &own);
     else if (code->kind == MT_CODE_WORD || code->kind == MT_CODE_NUMBER)
-        mt_marked_stand_in(marked,
+        mt_tagged_stand_in(tagged,
                            mt_stand_ins_next(&maker->stand_ins, code->kind == MT_CODE_NUMBER),
                            own.bytes, own.length);
     else
-        mt_marked_point(marked, own.bytes, own.length);
+        mt_tagged_point(tagged, own.bytes, own.length);
     if (own.status)
-        marked->status = own.status;
+        tagged->status = own.status;
     mt_text_finish(&own);
-    mt_marked_at(marked, code->at.end);
+    mt_tagged_at(tagged, code->at.end);
 }
 
 /* How many codes from `outer` on repeat the word before them without anything in between. */
@@ -273,43 +274,42 @@ static size_t last_word(const char *words, size_t begin, size_t end)
 }
 
 /* Appends the words [begin, end), of which the last one is repeated n times. */
-static void append_repeated(struct mt_maker *maker, struct mt_marked *marked, size_t begin,
+static void append_repeated(struct mt_maker *maker, struct mt_tagged_text *tagged, size_t begin,
                             const struct mt_code *first, size_t n)
 {
     const char *words = maker->segment->words.bytes;
     size_t word = last_word(words, begin, first->at.begin), n_word = first->at.begin - word;
     size_t n_code = first->at.end - first->at.begin;
-    append_words(maker, marked, begin, word);
-    mt_marked_open(marked, "", 0);
-    append_words(maker, marked, word, first->at.begin);
-    mt_marked_repeat(marked, n, words + first->at.begin, n_code > n_word ? n_code - n_word : 0);
-    mt_marked_close(marked, "", 0);
+    append_words(maker, tagged, begin, word);
+    mt_tagged_open(tagged, "", 0);
+    append_words(maker, tagged, word, first->at.begin);
+    mt_tagged_repeat(tagged, n, words + first->at.begin, n_code > n_word ? n_code - n_word : 0);
+    mt_tagged_close(tagged, "", 0);
 }
 
 /* Appends as much of a stretch as there is room for, and returns the rest. */
-static struct mt_stretch append_stretch(struct mt_maker *maker, struct mt_marked *marked,
+static struct mt_stretch append_stretch(struct mt_maker *maker, struct mt_tagged_text *tagged,
                                         const struct mt_stretch *stretch)
 {
     size_t at = stretch->words.begin, i = stretch->first;
     while (i < stretch->end) {
         const struct mt_code *code = mt_maker_code_at(maker, i);
         size_t n_repeats = count_repeats(maker, i, stretch->end);
-        if (marked->n >= MT_MAX_MARKS &&
-            (marked->open == MT_NO_MARK || marked->n >= 2 * MT_MAX_MARKS))
+        if (tagged->n >= MT_MAX_TAGS && (tagged->open == MT_NO_TAG || tagged->n >= 2 * MT_MAX_TAGS))
             break;
         if (n_repeats > 0)
-            append_repeated(maker, marked, at, code, n_repeats);
+            append_repeated(maker, tagged, at, code, n_repeats);
         else
-            append_words(maker, marked, at, code->at.begin);
+            append_words(maker, tagged, at, code->at.begin);
         if (n_repeats == 0)
-            append_code(maker, marked, i, stretch);
+            append_code(maker, tagged, i, stretch);
         i += n_repeats ? n_repeats : 1;
         at = mt_maker_code_at(maker, i - 1)->at.end;
     }
-    while (marked->open != MT_NO_MARK && !marked->status)
-        mt_marked_close(marked, "", 0);
+    while (tagged->open != MT_NO_TAG && !tagged->status)
+        mt_tagged_close(tagged, "", 0);
     size_t stop = i < stretch->end ? at : stretch->words.end;
-    append_words(maker, marked, at, stop);
+    append_words(maker, tagged, at, stop);
     return (struct mt_stretch){
         .words = {stop, stretch->words.end}, .first = i, .end = stretch->end};
 }
@@ -407,20 +407,20 @@ static enum mt_status take_inner(struct mt_maker *maker, struct mt_stretch inner
         status = mt_maker_add_part(maker, &inner, &part, err);
         if (status)
             break;
-        part->marked = calloc(1, sizeof *part->marked);
-        if (!part->marked)
-            return mt_fail_memory(err, sizeof *part->marked, "a text");
-        mt_marked_init(part->marked);
+        part->tagged = calloc(1, sizeof *part->tagged);
+        if (!part->tagged)
+            return mt_fail_memory(err, sizeof *part->tagged, "a text");
+        mt_tagged_init(part->tagged);
         if (lacks_subject(maker, &inner))
-            mt_marked_stand_in(part->marked, mt_stand_ins_next(&maker->stand_ins, false), "", 0);
-        struct mt_stretch left = append_stretch(maker, part->marked, &inner);
+            mt_tagged_stand_in(part->tagged, mt_stand_ins_next(&maker->stand_ins, false), "", 0);
+        struct mt_stretch left = append_stretch(maker, part->tagged, &inner);
         part->range.end = left.words.begin;
         part->code_end = left.first < maker->n ? maker->outer[left.first].code : maker->segment->n;
         inner = left;
-        status = mt_marked_check(part->marked, err);
-        if (!status && mt_marked_has_words(part->marked))
+        status = mt_tagged_check(part->tagged, err);
+        if (!status && mt_tagged_has_words(part->tagged))
             status =
-                translate(maker, part, part->marked->text.bytes, part->marked->text.length, err);
+                translate(maker, part, part->tagged->text.bytes, part->tagged->text.length, err);
     }
     return status;
 }

@@ -6,17 +6,17 @@
 #ifndef MT_SERVER_PASSAGES_PASSAGE_STATE_H
 #define MT_SERVER_PASSAGES_PASSAGE_STATE_H
 
-#include "server/text/marked.h"
 #include "server/passages/number_repair.h"
 #include "server/passages/passage.h"
 #include "server/passages/placement.h"
+#include "server/text/tagged_text.h"
 
 /* A stretch of a segment's words. */
 struct mt_passage_part {
     size_t segment;
     struct mt_range range;              /* bytes of the segment's words */
     size_t code, code_end;              /* codes of the segment within it */
-    struct mt_marked *marked;           /* what the model is shown; NULL: the words as they are */
+    struct mt_tagged_text *tagged;      /* what the model is shown; NULL: the words as they are */
     struct mt_translation *translation; /* NULL: the part is not translated */
     bool is_target;                     /* because it is a sentence in the target's language */
     bool is_recalled;                   /* because a translation memory knows it */

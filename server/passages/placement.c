@@ -70,7 +70,7 @@ static size_t end_of_words(const char *text, struct mt_range range)
 static size_t at_sentence_end(const struct mt_placement_input *input, size_t source, size_t k)
 {
     struct mt_range from = input->source_sentences[k], to = input->target_sentences[k];
-    const char *text = input->marked->text.bytes;
+    const char *text = input->tagged->text.bytes;
     size_t words_end = end_of_words(text, from);
     bool is_before_punctuation = source < from.end && source <= words_end;
     return is_before_punctuation ? end_of_words(input->target, to) : to.end;
@@ -79,7 +79,7 @@ static size_t at_sentence_end(const struct mt_placement_input *input, size_t sou
 /* Moves a position behind the comma that follows a word, if the source has one there, too. */
 static size_t over_punctuation(const struct mt_placement_input *input, size_t source, size_t at)
 {
-    const char *text = input->marked->text.bytes;
+    const char *text = input->tagged->text.bytes;
     if (source == 0 || at >= input->target_length)
         return at;
     char c = text[mt_previous_char(text, source)];
@@ -130,7 +130,7 @@ static bool is_at_word_end(const char *text, size_t at)
 size_t mt_placer_point_at(const struct mt_placer *placer, size_t source, bool leads)
 {
     const struct mt_placement_input *input = placer->input;
-    const char *text = input->marked->text.bytes;
+    const char *text = input->tagged->text.bytes;
     if (input->n_sentences == 0)
         return source == 0 ? 0 : input->target_length;
     size_t k = sentence_of(input, source);
@@ -174,9 +174,9 @@ static bool remove_range(struct mt_placement *out, size_t begin, size_t end)
     return true;
 }
 
-/* Whether the links say that the word at begin came from elsewhere than the mark. */
+/* Whether the links say that the word at begin came from elsewhere than the tag. */
 static bool came_from_elsewhere(const struct mt_placer *placer, size_t begin,
-                                const struct mt_mark *mark)
+                                const struct mt_tag *tag)
 {
     size_t low = 0, high = placer->n;
     while (low < high) {
@@ -187,15 +187,15 @@ static bool came_from_elsewhere(const struct mt_placer *placer, size_t begin,
             high = middle;
     }
     return low < placer->n && placer->units[low].begin == begin &&
-           !mt_placer_came_from(&placer->units[low], mark->begin, mark->end);
+           !mt_placer_came_from(&placer->units[low], tag->begin, tag->end);
 }
 
 static struct mt_range target_sentence(const struct mt_placement_input *input,
-                                       const struct mt_mark *mark)
+                                       const struct mt_tag *tag)
 {
     if (input->n_sentences == 0)
         return (struct mt_range){0, input->target_length};
-    return input->target_sentences[sentence_of(input, mark->begin)];
+    return input->target_sentences[sentence_of(input, tag->begin)];
 }
 
 /* Returns the next position from `at` on at which the word stands in the target as a whole and
@@ -207,17 +207,17 @@ static size_t next_copy(const struct mt_placement_input *input, const char *word
     return found ? (size_t)(found - input->target) : end;
 }
 
-/* Takes the word where it stands unchanged in the mark's sentence of the target; with is_strict
- * only where it came from the mark. */
+/* Takes the word where it stands unchanged in the tag's sentence of the target; with is_strict
+ * only where it came from the tag. */
 static bool take_copy(struct mt_placer *placer, size_t index, const char *word, size_t length,
                       bool is_strict)
 {
     const struct mt_placement_input *input = placer->input;
-    const struct mt_mark *mark = &input->marked->marks[index];
-    struct mt_range to = target_sentence(input, mark);
+    const struct mt_tag *tag = &input->tagged->tags[index];
+    struct mt_range to = target_sentence(input, tag);
     for (size_t at = to.begin; (at = next_copy(input, word, length, at, to.end)) < to.end; at++) {
         if (!is_whole_word(input->target, input->target_length, at, at + length) ||
-            (is_strict && came_from_elsewhere(placer, at, mark)))
+            (is_strict && came_from_elsewhere(placer, at, tag)))
             continue;
         if (!remove_range(placer->out, at, at + length))
             continue;
@@ -229,18 +229,18 @@ static bool take_copy(struct mt_placer *placer, size_t index, const char *word, 
 
 static bool take_stand_in(struct mt_placer *placer, size_t index, bool is_strict)
 {
-    const struct mt_mark *mark = &placer->input->marked->marks[index];
-    return take_copy(placer, index, placer->input->marked->text.bytes + mark->begin,
-                     mark->end - mark->begin, is_strict);
+    const struct mt_tag *tag = &placer->input->tagged->tags[index];
+    return take_copy(placer, index, placer->input->tagged->text.bytes + tag->begin,
+                     tag->end - tag->begin, is_strict);
 }
 
-/* Takes the word that came from the mark although it is inflected, transliterated or wrong. */
+/* Takes the word that came from the tag although it is inflected, transliterated or wrong. */
 static bool take_word(struct mt_placer *placer, size_t index)
 {
-    const struct mt_mark *mark = &placer->input->marked->marks[index];
+    const struct mt_tag *tag = &placer->input->tagged->tags[index];
     for (size_t i = 0; i < placer->n; i++) {
         const struct mt_placer_word *unit = &placer->units[i];
-        if (!mt_placer_came_from(unit, mark->begin, mark->end) ||
+        if (!mt_placer_came_from(unit, tag->begin, tag->end) ||
             !remove_range(placer->out, unit->begin, unit->end))
             continue;
         placer->out->places[index] = (struct mt_place){.begin = unit->begin, .end = unit->end};
@@ -249,12 +249,12 @@ static bool take_word(struct mt_placer *placer, size_t index)
     return false;
 }
 
-/* Removes copies of a mark's word that the model wrote more often than the source has it. */
-static void remove_other_copies(struct mt_placer *placer, const struct mt_mark *mark, size_t n_most)
+/* Removes copies of a tag's word that the model wrote more often than the source has it. */
+static void remove_other_copies(struct mt_placer *placer, const struct mt_tag *tag, size_t n_most)
 {
     const struct mt_placement_input *input = placer->input;
-    const char *word = input->marked->text.bytes + mark->begin;
-    size_t length = mark->end - mark->begin, end = input->target_length;
+    const char *word = input->tagged->text.bytes + tag->begin;
+    size_t length = tag->end - tag->begin, end = input->target_length;
     for (size_t at = 0; placer->out->n_removed < n_most; at++) {
         at = next_copy(input, word, length, at, end);
         if (at == end)
@@ -294,12 +294,12 @@ static size_t length_of(struct mt_range range)
 
 /* Whether target[begin, end) is one of several forms of the term. Words that stay have no forms: a
  * bar in them is an ordinary sign. */
-static bool is_form(const struct mt_placer *placer, const struct mt_mark *mark, size_t begin,
+static bool is_form(const struct mt_placer *placer, const struct mt_tag *tag, size_t begin,
                     size_t end)
 {
-    size_t n_forms = length_of(mark->forms);
-    return n_forms > length_of(mark->closing) &&
-           mt_term_has_form(placer->input->marked->strings.bytes + mark->forms.begin, n_forms,
+    size_t n_forms = length_of(tag->forms);
+    return n_forms > length_of(tag->closing) &&
+           mt_term_has_form(placer->input->tagged->strings.bytes + tag->forms.begin, n_forms,
                             placer->input->target + begin, end - begin);
 }
 
@@ -308,14 +308,14 @@ static bool is_form(const struct mt_placer *placer, const struct mt_mark *mark, 
 static bool take_sentence(struct mt_placer *placer, size_t index)
 {
     const struct mt_placement_input *input = placer->input;
-    const struct mt_mark *mark = &input->marked->marks[index];
-    const char *text = input->marked->text.bytes;
+    const struct mt_tag *tag = &input->tagged->tags[index];
+    const char *text = input->tagged->text.bytes;
     if (input->n_sentences == 0)
         return false;
-    size_t k = sentence_of(input, mark->begin);
+    size_t k = sentence_of(input, tag->begin);
     struct mt_range from = input->source_sentences[k], to = input->target_sentences[k];
-    if (mark->begin < from.begin || mark->end > from.end ||
-        mt_has_word(text, from.begin, mark->begin) || mt_has_word(text, mark->end, from.end))
+    if (tag->begin < from.begin || tag->end > from.end ||
+        mt_has_word(text, from.begin, tag->begin) || mt_has_word(text, tag->end, from.end))
         return false;
     size_t begin = to.begin;
     while (begin < to.end && !mt_is_word_char(char_at(input->target, begin)))
@@ -323,7 +323,7 @@ static bool take_sentence(struct mt_placer *placer, size_t index)
     size_t end = end_of_words(input->target, to);
     if (!take_term_at(placer, index, begin, end))
         return false;
-    placer->out->places[index].is_own = is_form(placer, mark, begin, end);
+    placer->out->places[index].is_own = is_form(placer, tag, begin, end);
     return true;
 }
 
@@ -342,14 +342,14 @@ static bool is_removed(const struct mt_placer *placer, const struct mt_placer_wo
 static bool take_run(struct mt_placer *placer, size_t index)
 {
     const struct mt_placement_input *input = placer->input;
-    const struct mt_mark *mark = &input->marked->marks[index];
-    size_t n_most = mt_size_max(1, count_words(input->marked->text.bytes, mark->begin, mark->end));
+    const struct mt_tag *tag = &input->tagged->tags[index];
+    size_t n_most = mt_size_max(1, count_words(input->tagged->text.bytes, tag->begin, tag->end));
     struct mt_placer_run best = {0};
     for (size_t i = 0; i < placer->n; i++) {
         double worth = 0;
         for (size_t k = i; k < placer->n && k < i + n_most; k++) {
             const struct mt_placer_word *unit = &placer->units[k];
-            if (!mt_placer_came_from(unit, mark->begin, mark->end) || is_removed(placer, unit))
+            if (!mt_placer_came_from(unit, tag->begin, tag->end) || is_removed(placer, unit))
                 break;
             worth += (double)unit->score;
             if (worth > best.worth)
@@ -364,12 +364,12 @@ static bool take_run(struct mt_placer *placer, size_t index)
 static bool take_second_best(struct mt_placer *placer, size_t index)
 {
     const struct mt_word_links *links = placer->input->links;
-    const struct mt_mark *mark = &placer->input->marked->marks[index];
+    const struct mt_tag *tag = &placer->input->tagged->tags[index];
     const struct mt_word_link *best = NULL;
     for (size_t i = 0; i < links->n; i++) {
         const struct mt_word_link *link = &links->items[i];
         const struct mt_placer_word unit = {.begin = link->target.begin, .end = link->target.end};
-        if (link->source.begin < mark->end && link->source.end > mark->begin &&
+        if (link->source.begin < tag->end && link->source.end > tag->begin &&
             (!best || link->score > best->score) && !is_removed(placer, &unit))
             best = link;
     }
@@ -385,25 +385,25 @@ static bool has_capital(const char *text, size_t length)
 }
 
 /* Whether the term replaces a sentence's first word, which has a capital for that reason alone. */
-static bool is_raised(const struct mt_placer *placer, const struct mt_mark *mark,
+static bool is_raised(const struct mt_placer *placer, const struct mt_tag *tag,
                       const struct mt_place *place)
 {
     const struct mt_placement_input *input = placer->input;
-    struct mt_range to = target_sentence(input, mark);
-    const char *target = input->marked->strings.bytes + mark->closing.begin;
-    return !mark->is_kept && !place->is_own && place->begin < place->end &&
+    struct mt_range to = target_sentence(input, tag);
+    const char *target = input->tagged->strings.bytes + tag->closing.begin;
+    return !tag->is_kept && !place->is_own && place->begin < place->end &&
            u_isupper((UChar32)char_at(input->target, place->begin)) &&
            !mt_has_word(input->target, to.begin, place->begin) &&
-           !has_capital(target, mark->closing.end - mark->closing.begin);
+           !has_capital(target, tag->closing.end - tag->closing.begin);
 }
 
 static bool take_form(struct mt_placer *placer, size_t index, bool is_strict)
 {
-    const struct mt_marked *marked = placer->input->marked;
-    const struct mt_mark *mark = &marked->marks[index];
-    const char *word = marked->strings.bytes + mark->closing.begin;
-    const char *forms = marked->strings.bytes + mark->forms.begin;
-    size_t length = length_of(mark->closing), n_forms = length_of(mark->forms);
+    const struct mt_tagged_text *tagged = placer->input->tagged;
+    const struct mt_tag *tag = &tagged->tags[index];
+    const char *word = tagged->strings.bytes + tag->closing.begin;
+    const char *forms = tagged->strings.bytes + tag->forms.begin;
+    size_t length = length_of(tag->closing), n_forms = length_of(tag->forms);
     struct mt_range form;
     if (n_forms == length)
         return take_copy(placer, index, word, length, is_strict);
@@ -434,23 +434,23 @@ static bool take_term(struct mt_placer *placer, size_t index, int pass)
 /* As with stand-ins, copies that the alignment confirms come before others. */
 static void place_terms(struct mt_placer *placer, bool *is_placed)
 {
-    const struct mt_marked *marked = placer->input->marked;
+    const struct mt_tagged_text *tagged = placer->input->tagged;
     for (int pass = 0; pass < 5; pass++)
-        for (size_t i = 0; i < marked->n; i++)
-            if (marked->marks[i].kind == MT_MARK_TERM && !is_placed[i])
+        for (size_t i = 0; i < tagged->n; i++)
+            if (tagged->tags[i].kind == MT_TAG_TERM && !is_placed[i])
                 is_placed[i] = take_term(placer, i, pass);
-    for (size_t i = 0; i < marked->n; i++) {
-        const struct mt_mark *mark = &marked->marks[i];
+    for (size_t i = 0; i < tagged->n; i++) {
+        const struct mt_tag *tag = &tagged->tags[i];
         struct mt_place *place = &placer->out->places[i];
-        if (mark->kind != MT_MARK_TERM)
+        if (tag->kind != MT_TAG_TERM)
             continue;
         if (is_placed[i]) {
-            place->is_raised = is_raised(placer, mark, place);
+            place->is_raised = is_raised(placer, tag, place);
             continue;
         }
-        size_t at = mt_placer_point_at(placer, mark->begin, false);
+        size_t at = mt_placer_point_at(placer, tag->begin, false);
         *place = (struct mt_place){
-            .begin = at, .end = at, .is_inserted = mark->is_kept, .is_lost = !mark->is_kept};
+            .begin = at, .end = at, .is_inserted = tag->is_kept, .is_lost = !tag->is_kept};
     }
 }
 
@@ -458,9 +458,9 @@ static void place_terms(struct mt_placer *placer, bool *is_placed)
 
 static enum mt_status place_stand_ins(struct mt_placer *placer, struct mt_error *err)
 {
-    const struct mt_marked *marked = placer->input->marked;
-    size_t n_most = marked->n * 4 + 1;
-    bool *is_placed = calloc(marked->n + 1, sizeof *is_placed);
+    const struct mt_tagged_text *tagged = placer->input->tagged;
+    size_t n_most = tagged->n * 4 + 1;
+    bool *is_placed = calloc(tagged->n + 1, sizeof *is_placed);
     placer->out->removed = calloc(n_most + 1, sizeof *placer->out->removed);
     if (!placer->out->removed || !is_placed) {
         free(is_placed);
@@ -468,19 +468,19 @@ static enum mt_status place_stand_ins(struct mt_placer *placer, struct mt_error 
     }
     /* Pass 0 takes copies that the alignment confirms, pass 1 any copy, pass 2 altered copies. */
     for (int pass = 0; pass < 3; pass++)
-        for (size_t i = 0; i < marked->n; i++)
-            if (marked->marks[i].kind == MT_MARK_STAND_IN && !is_placed[i])
+        for (size_t i = 0; i < tagged->n; i++)
+            if (tagged->tags[i].kind == MT_TAG_STAND_IN && !is_placed[i])
                 is_placed[i] =
                     pass == 2 ? take_word(placer, i) : take_stand_in(placer, i, pass == 0);
     place_terms(placer, is_placed);
-    for (size_t i = 0; i < marked->n; i++) {
-        const struct mt_mark *mark = &marked->marks[i];
-        if (mark->kind != MT_MARK_STAND_IN)
+    for (size_t i = 0; i < tagged->n; i++) {
+        const struct mt_tag *tag = &tagged->tags[i];
+        if (tag->kind != MT_TAG_STAND_IN)
             continue;
-        remove_other_copies(placer, mark, n_most);
+        remove_other_copies(placer, tag, n_most);
         if (is_placed[i])
             continue;
-        size_t at = mt_placer_point_at(placer, mark->begin, false);
+        size_t at = mt_placer_point_at(placer, tag->begin, false);
         placer->out->places[i] = (struct mt_place){.begin = at, .end = at, .is_inserted = true};
     }
     free(is_placed);
@@ -493,8 +493,8 @@ static void place_breaks(struct mt_placer *placer)
 {
     const struct mt_placement_input *input = placer->input;
     size_t at = 0;
-    for (size_t i = 0; i < input->marked->n; i++) {
-        if (input->marked->marks[i].kind != MT_MARK_BREAK)
+    for (size_t i = 0; i < input->tagged->n; i++) {
+        if (input->tagged->tags[i].kind != MT_TAG_BREAK)
             continue;
         const char *feed = at < input->target_length
                                ? memchr(input->target + at, '\n', input->target_length - at)
@@ -508,20 +508,20 @@ static void place_breaks(struct mt_placer *placer)
 enum mt_status mt_placement_find(const struct mt_placement_input *input, struct mt_placement *out,
                                  struct mt_error *err)
 {
-    const struct mt_marked *marked = input->marked;
+    const struct mt_tagged_text *tagged = input->tagged;
     struct mt_placer placer = {.input = input, .out = out};
-    out->places = calloc(marked->n + 1, sizeof *out->places);
+    out->places = calloc(tagged->n + 1, sizeof *out->places);
     if (!out->places)
-        return mt_fail_memory(err, marked->n * sizeof *out->places, "places");
+        return mt_fail_memory(err, tagged->n * sizeof *out->places, "places");
     enum mt_status status = read_units(&placer, err);
     if (!status)
         status = place_stand_ins(&placer, err);
     if (!status)
         status = mt_placer_place_spans(&placer, err);
-    for (size_t i = 0; i < marked->n && !status; i++) {
-        if (marked->marks[i].kind != MT_MARK_POINT)
+    for (size_t i = 0; i < tagged->n && !status; i++) {
+        if (tagged->tags[i].kind != MT_TAG_POINT)
             continue;
-        size_t at = mt_placer_point_at(&placer, marked->marks[i].begin, marked->marks[i].leads);
+        size_t at = mt_placer_point_at(&placer, tagged->tags[i].begin, tagged->tags[i].leads);
         out->places[i] = (struct mt_place){.begin = at, .end = at};
     }
     if (!status)

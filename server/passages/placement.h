@@ -1,6 +1,6 @@
 /*
- * Where the marks of a text (marked.h) belong in its translation, by the words that the alignment
- * links. Every mark gets exactly one place, and nesting is kept:
+ * Where the tags of a text (tagged_text.h) belong in its translation, by the words that the
+ * alignment links. Every tag gets exactly one place, and nesting is kept:
  *
  *   span      the run of words with the most that came from its own and the fewest that did not
  *   stand-in  where the model copied it; else the word that came from it; else it is a point
@@ -14,12 +14,12 @@
 #ifndef MT_SERVER_PASSAGES_PLACEMENT_H
 #define MT_SERVER_PASSAGES_PLACEMENT_H
 
-#include "server/text/marked.h"
 #include "server/inspection/word_links.h"
+#include "server/text/tagged_text.h"
 
-/* A translation of marked.text. */
+/* A translation of tagged.text. */
 struct mt_placement_input {
-    const struct mt_marked *marked;
+    const struct mt_tagged_text *tagged;
     const char *target; /* well-formed UTF-8 */
     size_t target_length;
     const struct mt_word_links *links;       /* may be empty */
@@ -45,7 +45,7 @@ struct mt_place {
 
 /* Has to be zero-initialised. */
 struct mt_placement {
-    struct mt_place *places;  /* one per mark */
+    struct mt_place *places;  /* one per tag */
     struct mt_range *removed; /* bytes that are not written: stand-ins; ascending, disjoint */
     size_t n_removed;
 };
@@ -65,7 +65,7 @@ bool mt_placement_keeps_words(const struct mt_placement_input *input,
 void mt_placement_spread(const struct mt_placement_input *input, struct mt_placement *placement);
 
 /* Marks spans whose words the model has lost, such as <a>Bug 12</a> that became <a>12</a>, so that
- * the source's words are written (post_edit.h). Spans with marks inside are left alone. */
+ * the source's words are written (post_edit.h). Spans with tags inside are left alone. */
 void mt_placement_restore(const struct mt_placement_input *input, struct mt_placement *placement);
 
 /* Finds the links of another translation of the same text: words that it shares with the first, in
@@ -81,7 +81,7 @@ MT_MUST_CHECK enum mt_status mt_placement_guess(const struct mt_placement_input 
                                                 struct mt_word_links *out, struct mt_error *err);
 
 /*
- * Appends the translation with its marks to out. write is called for every piece of the target in
+ * Appends the translation with its tags to out. write is called for every piece of the target in
  * between, and may escape it; line feeds of breaks are left out.
  */
 typedef void mt_placement_write(const void *context, const char *bytes, size_t length,

@@ -131,7 +131,7 @@ static enum mt_status guess_sentence(const struct mt_placement_input *input, siz
     struct mt_range from = input->source_sentences[index], to = input->target_sentences[index];
     struct words a = {0}, b = {0};
     enum mt_status status =
-        cut_words(input->marked->text.bytes + from.begin, from.end - from.begin, &a, err);
+        cut_words(input->tagged->text.bytes + from.begin, from.end - from.begin, &a, err);
     if (!status)
         status = cut_words(input->target + to.begin, to.end - to.begin, &b, err);
     for (size_t j = 0; j < b.ranges.n && a.ranges.n > 0 && !status; j++) {

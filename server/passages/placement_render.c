@@ -13,16 +13,16 @@ struct renderer {
     mt_placement_write *write;
     const void *context;
     struct mt_text *out;
-    size_t *order;   /* the marks by place, those of each parent together */
+    size_t *order;   /* the tags by place, those of each parent together */
     size_t at;       /* how much of the target has been written */
-    size_t n_breaks; /* breaks among the marks */
+    size_t n_breaks; /* breaks among the tags */
     size_t gap_end;  /* where the last gap ends in out */
     size_t n_ends;   /* beginnings and ends of sentences that have been written */
 };
 
 static const char *strings_of(const struct renderer *renderer)
 {
-    return renderer->input->marked->strings.bytes;
+    return renderer->input->tagged->strings.bytes;
 }
 
 static void write_string(struct renderer *renderer, struct mt_range range)
@@ -102,21 +102,21 @@ static bool is_word_next(const struct renderer *renderer)
 }
 
 /* Writes a gap instead of the blank before it, unless that blank is another gap's. */
-static void write_gap(struct renderer *renderer, const struct mt_mark *mark)
+static void write_gap(struct renderer *renderer, const struct mt_tag *tag)
 {
     struct mt_text *out = renderer->out;
     if (out->length > renderer->gap_end && out->bytes[out->length - 1] == ' ')
         out->bytes[--out->length] = '\0';
-    write_string(renderer, mark->opening);
+    write_string(renderer, tag->opening);
     renderer->gap_end = out->length;
 }
 
-static void write_point(struct renderer *renderer, const struct mt_mark *mark)
+static void write_point(struct renderer *renderer, const struct mt_tag *tag)
 {
-    if (mark->took_blank && !ends_in_blank(renderer->out))
+    if (tag->took_blank && !ends_in_blank(renderer->out))
         mt_text_append(renderer->out, " ", 1);
-    write_string(renderer, mark->opening);
-    if ((mark->had_blank_after || mark->took_blank) && is_word_next(renderer))
+    write_string(renderer, tag->opening);
+    if ((tag->had_blank_after || tag->took_blank) && is_word_next(renderer))
         mt_text_append(renderer->out, " ", 1);
 }
 
@@ -151,13 +151,13 @@ static void pass_over(struct renderer *renderer, const struct mt_place *place)
     note_sentences(renderer, begin, renderer->at, renderer->out->length);
 }
 
-static void write_stand_in(struct renderer *renderer, const struct mt_mark *mark,
+static void write_stand_in(struct renderer *renderer, const struct mt_tag *tag,
                            const struct mt_place *place)
 {
     bool is_apart = place->is_inserted || renderer->at != place->begin;
     if (place->is_lost)
         return;
-    if (mark->opening.begin == mark->opening.end) {
+    if (tag->opening.begin == tag->opening.end) {
         pass_over(renderer, place);
         return;
     }
@@ -167,9 +167,9 @@ static void write_stand_in(struct renderer *renderer, const struct mt_mark *mark
         renderer->write(renderer->context, renderer->input->target + place->begin,
                         place->end - place->begin, renderer->out);
     else if (place->is_raised)
-        write_raised(renderer, mark->opening);
+        write_raised(renderer, tag->opening);
     else
-        write_string(renderer, mark->opening);
+        write_string(renderer, tag->opening);
     if (place->is_inserted)
         stretch_sentence(renderer);
     if (is_apart && is_word_next(renderer))
@@ -177,63 +177,63 @@ static void write_stand_in(struct renderer *renderer, const struct mt_mark *mark
 }
 
 /* Repeats what was written from out[from] on as often as the source had it. */
-static void write_again(struct renderer *renderer, const struct mt_mark *mark, size_t from)
+static void write_again(struct renderer *renderer, const struct mt_tag *tag, size_t from)
 {
     struct mt_text *out = renderer->out;
     size_t length = out->length - from;
-    for (size_t i = 0; i < mark->n_repeats && !out->status; i++) {
-        write_string(renderer, mark->separator);
+    for (size_t i = 0; i < tag->n_repeats && !out->status; i++) {
+        write_string(renderer, tag->separator);
         mt_text_append_own(out, from, length);
     }
 }
 
 /* Writes the source's words instead of the target's until `end`. */
-static void write_source(struct renderer *renderer, const struct mt_mark *mark, size_t end)
+static void write_source(struct renderer *renderer, const struct mt_tag *tag, size_t end)
 {
     size_t from = renderer->out->length, begin = renderer->at;
-    renderer->write(renderer->context, renderer->input->marked->text.bytes + mark->begin,
-                    mark->end - mark->begin, renderer->out);
+    renderer->write(renderer->context, renderer->input->tagged->text.bytes + tag->begin,
+                    tag->end - tag->begin, renderer->out);
     renderer->at = mt_size_max(begin, end);
     note_sentences(renderer, begin, renderer->at, from);
 }
 
-static void write_marks(struct renderer *renderer, size_t parent, size_t end);
+static void write_tags(struct renderer *renderer, size_t parent, size_t end);
 
-static void write_mark(struct renderer *renderer, size_t index, size_t end)
+static void write_tag(struct renderer *renderer, size_t index, size_t end)
 {
-    const struct mt_mark *mark = &renderer->input->marked->marks[index];
+    const struct mt_tag *tag = &renderer->input->tagged->tags[index];
     const struct mt_place *place = &renderer->placement->places[index];
     write_until(renderer, mt_size_min(place->begin, end));
-    if (mark->is_gap) {
-        write_gap(renderer, mark);
-    } else if (mark->kind == MT_MARK_POINT) {
-        write_point(renderer, mark);
-    } else if (mark->kind == MT_MARK_STAND_IN || mark->kind == MT_MARK_TERM) {
-        write_stand_in(renderer, mark, place);
+    if (tag->is_gap) {
+        write_gap(renderer, tag);
+    } else if (tag->kind == MT_TAG_POINT) {
+        write_point(renderer, tag);
+    } else if (tag->kind == MT_TAG_STAND_IN || tag->kind == MT_TAG_TERM) {
+        write_stand_in(renderer, tag, place);
     } else {
-        write_string(renderer, mark->opening);
+        write_string(renderer, tag->opening);
         size_t stop = mt_size_min(place->end, end);
-        if (mark->kind == MT_MARK_SPAN) {
+        if (tag->kind == MT_TAG_SPAN) {
             size_t from = renderer->out->length;
             if (place->is_restored)
-                write_source(renderer, mark, stop);
+                write_source(renderer, tag, stop);
             else
-                write_marks(renderer, index, stop);
-            write_again(renderer, mark, from);
-            write_string(renderer, mark->closing);
+                write_tags(renderer, index, stop);
+            write_again(renderer, tag, from);
+            write_string(renderer, tag->closing);
         }
     }
 }
 
-/* Writes a span's inside, or the whole text: its marks in the order of their places, and the text
+/* Writes a span's inside, or the whole text: its tags in the order of their places, and the text
  * between them. */
-static void write_marks(struct renderer *renderer, size_t parent, size_t end)
+static void write_tags(struct renderer *renderer, size_t parent, size_t end)
 {
-    const struct mt_marked *marked = renderer->input->marked;
-    for (size_t i = 0; i < marked->n; i++) {
+    const struct mt_tagged_text *tagged = renderer->input->tagged;
+    for (size_t i = 0; i < tagged->n; i++) {
         size_t index = renderer->order[i];
-        if (marked->marks[index].parent == parent)
-            write_mark(renderer, index, end);
+        if (tagged->tags[index].parent == parent)
+            write_tag(renderer, index, end);
     }
     write_until(renderer, end);
 }
@@ -250,18 +250,18 @@ static int by_place(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static enum mt_status sort_marks(struct renderer *renderer, struct mt_error *err)
+static enum mt_status sort_tags(struct renderer *renderer, struct mt_error *err)
 {
-    size_t n = renderer->input->marked->n;
+    size_t n = renderer->input->tagged->n;
     struct key *keys = calloc(n + 1, sizeof *keys);
     renderer->order = calloc(n + 1, sizeof *renderer->order);
     if (!keys || !renderer->order) {
         free(keys);
-        return mt_fail_memory(err, n * sizeof *keys, "marks");
+        return mt_fail_memory(err, n * sizeof *keys, "tags");
     }
     for (size_t i = 0; i < n; i++) {
         keys[i] = (struct key){.begin = renderer->placement->places[i].begin, .index = i};
-        renderer->n_breaks += renderer->input->marked->marks[i].kind == MT_MARK_BREAK;
+        renderer->n_breaks += renderer->input->tagged->tags[i].kind == MT_TAG_BREAK;
     }
     qsort(keys, n, sizeof *keys, by_place);
     for (size_t i = 0; i < n; i++)
@@ -280,9 +280,9 @@ enum mt_status mt_placement_render(const struct mt_placement_input *input,
                                 .context = context,
                                 .out = out,
                                 .gap_end = out->length};
-    enum mt_status status = sort_marks(&renderer, err);
+    enum mt_status status = sort_tags(&renderer, err);
     if (!status) {
-        write_marks(&renderer, MT_NO_MARK, input->target_length);
+        write_tags(&renderer, MT_NO_TAG, input->target_length);
         status = mt_text_check(out, "a translation", err);
     }
     free(renderer.order);

@@ -24,15 +24,15 @@ static uint32_t char_at(const char *text, size_t at)
     return mt_utf8_decode(text + at);
 }
 
-static double worth_of(const struct mt_placer_word *unit, const struct mt_mark *mark)
+static double worth_of(const struct mt_placer_word *unit, const struct mt_tag *tag)
 {
     if (unit->source_begin == unit->source_end)
         return UNKNOWN_WORD;
-    return mt_placer_came_from(unit, mark->begin, mark->end) ? OWN_WORD : OTHER_WORD;
+    return mt_placer_came_from(unit, tag->begin, tag->end) ? OWN_WORD : OTHER_WORD;
 }
 
 /* Returns the most valuable run of untaken words in [begin, end), by Kadane's algorithm. */
-static struct mt_placer_run best_run(const struct mt_placer *placer, const struct mt_mark *mark,
+static struct mt_placer_run best_run(const struct mt_placer *placer, const struct mt_tag *tag,
                                      struct mt_range within)
 {
     struct mt_placer_run best = {0}, here = {0};
@@ -43,7 +43,7 @@ static struct mt_placer_run best_run(const struct mt_placer *placer, const struc
             here = (struct mt_placer_run){.first = i, .end = i};
         if (is_out)
             continue;
-        here.worth += worth_of(unit, mark);
+        here.worth += worth_of(unit, tag);
         here.end = i + 1;
         if (here.worth > best.worth)
             best = here;
@@ -51,44 +51,44 @@ static struct mt_placer_run best_run(const struct mt_placer *placer, const struc
     return best;
 }
 
-static bool is_within(const struct mt_placer_word *unit, const struct mt_mark *mark)
+static bool is_within(const struct mt_placer_word *unit, const struct mt_tag *tag)
 {
-    return mark->begin < mark->end && mark->kind != MT_MARK_BREAK &&
-           mt_placer_came_from(unit, mark->begin, mark->end);
+    return tag->begin < tag->end && tag->kind != MT_TAG_BREAK &&
+           mt_placer_came_from(unit, tag->begin, tag->end);
 }
 
 /* Counts once for all children of a parent: to look for siblings at each word, for each span, would
- * take time in proportion to the square of the marks times the words. */
+ * take time in proportion to the square of the tags times the words. */
 static void count_children(struct mt_placer *placer, size_t parent)
 {
-    const struct mt_marked *marked = placer->input->marked;
+    const struct mt_tagged_text *tagged = placer->input->tagged;
     for (size_t i = 0; i < placer->n; i++)
         placer->units[i].n_children = 0;
-    for (size_t k = 0; k < marked->n; k++)
-        for (size_t i = 0; i < placer->n && marked->marks[k].parent == parent; i++)
-            placer->units[i].n_children += is_within(&placer->units[i], &marked->marks[k]);
+    for (size_t k = 0; k < tagged->n; k++)
+        for (size_t i = 0; i < placer->n && tagged->tags[k].parent == parent; i++)
+            placer->units[i].n_children += is_within(&placer->units[i], &tagged->tags[k]);
     placer->is_counted = true;
 }
 
-/* Whether the word came from another child of the mark's parent. */
-static bool is_of_sibling(const struct mt_placer_word *unit, const struct mt_mark *mark)
+/* Whether the word came from another child of the tag's parent. */
+static bool is_of_sibling(const struct mt_placer_word *unit, const struct mt_tag *tag)
 {
-    return unit->n_children > is_within(unit, mark);
+    return unit->n_children > is_within(unit, tag);
 }
 
 /* Returns the word nearest to where the span should be, for a span to which no word is linked. */
 static struct mt_placer_run nearest_word(struct mt_placer *placer, size_t at,
-                                         struct mt_range within, const struct mt_mark *mark)
+                                         struct mt_range within, const struct mt_tag *tag)
 {
     struct mt_placer_run best = {0};
     size_t best_distance = (size_t)-1;
     if (!placer->is_counted)
-        count_children(placer, mark->parent);
+        count_children(placer, tag->parent);
     for (size_t i = 0; i < placer->n; i++) {
         const struct mt_placer_word *unit = &placer->units[i];
         size_t distance = unit->begin > at ? unit->begin - at : at - unit->begin;
         if (unit->is_taken || unit->begin < within.begin || unit->end > within.end ||
-            distance >= best_distance || is_of_sibling(unit, mark))
+            distance >= best_distance || is_of_sibling(unit, tag))
             continue;
         best_distance = distance;
         best = (struct mt_placer_run){.first = i, .end = i + 1};
@@ -97,11 +97,11 @@ static struct mt_placer_run nearest_word(struct mt_placer *placer, size_t at,
 }
 
 /* Whether a span begins, or ends, with punctuation in the source. */
-static bool edge_is_punctuation(const struct mt_marked *marked, const struct mt_mark *mark,
+static bool edge_is_punctuation(const struct mt_tagged_text *tagged, const struct mt_tag *tag,
                                 bool at_end)
 {
-    const char *text = marked->text.bytes;
-    struct mt_range inner = mt_range_trim(text, mark->begin, mark->end);
+    const char *text = tagged->text.bytes;
+    struct mt_range inner = mt_range_trim(text, tag->begin, tag->end);
     if (inner.begin >= inner.end)
         return false;
     size_t at = at_end ? mt_previous_char(text, inner.end) : inner.begin;
@@ -109,19 +109,19 @@ static bool edge_is_punctuation(const struct mt_marked *marked, const struct mt_
 }
 
 static struct mt_range with_punctuation(const struct mt_placement_input *input,
-                                        const struct mt_mark *mark, struct mt_range range,
+                                        const struct mt_tag *tag, struct mt_range range,
                                         struct mt_range within)
 {
     const char *text = input->target;
-    if (edge_is_punctuation(input->marked, mark, true))
+    if (edge_is_punctuation(input->tagged, tag, true))
         while (range.end < within.end && !is_blank(text[range.end]) &&
                !mt_is_word_char(char_at(text, range.end)))
             range.end += mt_char_length(text + range.end);
-    if (edge_is_punctuation(input->marked, mark, false))
+    if (edge_is_punctuation(input->tagged, tag, false))
         while (range.begin > within.begin) {
             size_t before = mt_previous_char(text, range.begin);
             bool ends_words = strchr(".,:;!?", text[before]) &&
-                              text[before] != input->marked->text.bytes[mark->begin];
+                              text[before] != input->tagged->text.bytes[tag->begin];
             if (is_blank(text[before]) || ends_words || mt_is_word_char(char_at(text, before)))
                 break;
             range.begin = before;
@@ -131,10 +131,10 @@ static struct mt_range with_punctuation(const struct mt_placement_input *input,
 
 /* Returns the sign at an edge of a span that is the unit of its number, a currency or %; 0:
  * none. */
-static uint32_t unit_of(const struct mt_marked *marked, const struct mt_mark *mark)
+static uint32_t unit_of(const struct mt_tagged_text *tagged, const struct mt_tag *tag)
 {
-    const char *text = marked->text.bytes;
-    struct mt_range inner = mt_range_trim(text, mark->begin, mark->end);
+    const char *text = tagged->text.bytes;
+    struct mt_range inner = mt_range_trim(text, tag->begin, tag->end);
     if (inner.begin >= inner.end)
         return 0;
     const uint32_t edges[] = {char_at(text, inner.begin),
@@ -164,11 +164,11 @@ static bool ends_with(const char *text, struct mt_range range, uint32_t c)
 /* Extends the range to such a sign, which languages write on the other side of the number, and with
  * a blank: <b>$5</b>, <b>5 $</b>. Of two signs, the one that touches the number from before is its
  * own. */
-static struct mt_range with_unit(const struct mt_placement_input *input, const struct mt_mark *mark,
+static struct mt_range with_unit(const struct mt_placement_input *input, const struct mt_tag *tag,
                                  struct mt_range range, struct mt_range within)
 {
     const char *text = input->target;
-    uint32_t unit = unit_of(input->marked, mark);
+    uint32_t unit = unit_of(input->tagged, tag);
     char bytes[4];
     size_t n = unit ? mt_utf8_encode(unit, bytes) : 0;
     size_t behind = over_space(text, range.end, within.end);
@@ -185,56 +185,57 @@ static struct mt_range with_unit(const struct mt_placement_input *input, const s
     return range;
 }
 
-static bool covers(const struct mt_marked *marked, const struct mt_mark *mark, struct mt_range all)
+static bool covers(const struct mt_tagged_text *tagged, const struct mt_tag *tag,
+                   struct mt_range all)
 {
-    struct mt_range inner = mt_range_trim(marked->text.bytes, all.begin, all.end);
-    return mark->begin <= inner.begin && mark->end >= inner.end && mark->end > mark->begin;
+    struct mt_range inner = mt_range_trim(tagged->text.bytes, all.begin, all.end);
+    return tag->begin <= inner.begin && tag->end >= inner.end && tag->end > tag->begin;
 }
 
 static void place_span(struct mt_placer *placer, size_t index, struct mt_range source,
                        struct mt_range within)
 {
     const struct mt_placement_input *input = placer->input;
-    const struct mt_mark *mark = &input->marked->marks[index];
+    const struct mt_tag *tag = &input->tagged->tags[index];
     struct mt_place *place = &placer->out->places[index];
-    if (covers(input->marked, mark, source)) {
+    if (covers(input->tagged, tag, source)) {
         struct mt_range all = mt_range_trim(input->target, within.begin, within.end);
         *place = (struct mt_place){.begin = all.begin, .end = all.end};
         return;
     }
-    struct mt_placer_run run = best_run(placer, mark, within);
+    struct mt_placer_run run = best_run(placer, tag, within);
     size_t at = mt_size_max(within.begin,
-                            mt_size_min(mt_placer_point_at(placer, mark->begin, true), within.end));
+                            mt_size_min(mt_placer_point_at(placer, tag->begin, true), within.end));
     if (run.first == run.end)
-        run = nearest_word(placer, at, within, mark);
+        run = nearest_word(placer, at, within, tag);
     if (run.first == run.end) {
         *place = (struct mt_place){.begin = at, .end = at};
         return;
     }
     struct mt_range range = {placer->units[run.first].begin, placer->units[run.end - 1].end};
-    range = with_unit(input, mark, with_punctuation(input, mark, range, within), within);
+    range = with_unit(input, tag, with_punctuation(input, tag, range, within), within);
     *place = (struct mt_place){.begin = range.begin, .end = range.end};
     for (size_t i = run.first; i < run.end; i++)
         placer->units[i].is_taken = true;
 }
 
-/* Sets what each child span of parent is worth at best, and -1 for marks that are no such spans. */
+/* Sets what each child span of parent is worth at best, and -1 for tags that are no such spans. */
 static void weigh_spans(const struct mt_placer *placer, size_t parent, struct mt_range within,
                         double *worth)
 {
-    const struct mt_marked *marked = placer->input->marked;
-    for (size_t i = 0; i < marked->n; i++) {
-        const struct mt_mark *mark = &marked->marks[i];
-        bool is_child = mark->kind == MT_MARK_SPAN && mark->parent == parent;
-        worth[i] = is_child ? best_run(placer, mark, within).worth : -1;
+    const struct mt_tagged_text *tagged = placer->input->tagged;
+    for (size_t i = 0; i < tagged->n; i++) {
+        const struct mt_tag *tag = &tagged->tags[i];
+        bool is_child = tag->kind == MT_TAG_SPAN && tag->parent == parent;
+        worth[i] = is_child ? best_run(placer, tag, within).worth : -1;
     }
 }
 
 static size_t index_of_most(const double *worth, size_t n)
 {
-    size_t most = MT_NO_MARK;
+    size_t most = MT_NO_TAG;
     for (size_t i = 0; i < n; i++)
-        if (worth[i] >= 0 && (most == MT_NO_MARK || worth[i] > worth[most]))
+        if (worth[i] >= 0 && (most == MT_NO_TAG || worth[i] > worth[most]))
             most = i;
     return most;
 }
@@ -243,18 +244,18 @@ static size_t index_of_most(const double *worth, size_t n)
 static void place_spans_in(struct mt_placer *placer, size_t parent, double *worth)
 {
     const struct mt_placement_input *input = placer->input;
-    struct mt_range source = {0, input->marked->text.length}, within = {0, input->target_length};
-    if (parent != MT_NO_MARK) {
-        const struct mt_mark *mark = &input->marked->marks[parent];
+    struct mt_range source = {0, input->tagged->text.length}, within = {0, input->target_length};
+    if (parent != MT_NO_TAG) {
+        const struct mt_tag *tag = &input->tagged->tags[parent];
         const struct mt_place *place = &placer->out->places[parent];
-        source = (struct mt_range){mark->begin, mark->end};
+        source = (struct mt_range){tag->begin, tag->end};
         within = (struct mt_range){place->begin, place->end};
     }
     for (size_t i = 0; i < placer->n; i++)
         placer->units[i].is_taken = false;
     placer->is_counted = false;
     weigh_spans(placer, parent, within, worth);
-    for (size_t i; (i = index_of_most(worth, input->marked->n)) != MT_NO_MARK;) {
+    for (size_t i; (i = index_of_most(worth, input->tagged->n)) != MT_NO_TAG;) {
         place_span(placer, i, source, within);
         worth[i] = -1;
     }
@@ -263,13 +264,13 @@ static void place_spans_in(struct mt_placer *placer, size_t parent, double *wort
 /* Parents come before their children. */
 enum mt_status mt_placer_place_spans(struct mt_placer *placer, struct mt_error *err)
 {
-    const struct mt_marked *marked = placer->input->marked;
-    double *worth = calloc(marked->n + 1, sizeof *worth);
+    const struct mt_tagged_text *tagged = placer->input->tagged;
+    double *worth = calloc(tagged->n + 1, sizeof *worth);
     if (!worth)
-        return mt_fail_memory(err, marked->n * sizeof *worth, "marks");
-    place_spans_in(placer, MT_NO_MARK, worth);
-    for (size_t i = 0; i < marked->n; i++)
-        if (marked->marks[i].kind == MT_MARK_SPAN)
+        return mt_fail_memory(err, tagged->n * sizeof *worth, "tags");
+    place_spans_in(placer, MT_NO_TAG, worth);
+    for (size_t i = 0; i < tagged->n; i++)
+        if (tagged->tags[i].kind == MT_TAG_SPAN)
             place_spans_in(placer, i, worth);
     free(worth);
     return MT_OK;

@@ -29,26 +29,26 @@ static bool is_letter(const struct mt_placement_input *input, const struct mt_pl
     return mt_is_word_char(mt_utf8_decode(input->target + at)) && !is_removed(placement, at);
 }
 
-static bool held_words(const struct mt_marked *marked, const struct mt_mark *mark)
+static bool held_words(const struct mt_tagged_text *tagged, const struct mt_tag *tag)
 {
-    return mark->kind == MT_MARK_SPAN && mt_has_word(marked->text.bytes, mark->begin, mark->end);
+    return tag->kind == MT_TAG_SPAN && mt_has_word(tagged->text.bytes, tag->begin, tag->end);
 }
 
-static bool is_within(const struct mt_marked *marked, size_t mark, size_t span)
+static bool is_within(const struct mt_tagged_text *tagged, size_t tag, size_t span)
 {
-    while (mark != MT_NO_MARK && mark > span)
-        mark = marked->marks[mark].parent;
-    return mark == span;
+    while (tag != MT_NO_TAG && tag > span)
+        tag = tagged->tags[tag].parent;
+    return tag == span;
 }
 
 /* Whether a stand-in or term is within a span. It follows the span in the list then. */
-static bool holds_code(const struct mt_marked *marked, size_t span)
+static bool holds_code(const struct mt_tagged_text *tagged, size_t span)
 {
-    const struct mt_mark *own = &marked->marks[span];
-    for (size_t i = span + 1; i < marked->n && marked->marks[i].begin <= own->end; i++) {
+    const struct mt_tag *own = &tagged->tags[span];
+    for (size_t i = span + 1; i < tagged->n && tagged->tags[i].begin <= own->end; i++) {
         bool is_code =
-            marked->marks[i].kind == MT_MARK_STAND_IN || marked->marks[i].kind == MT_MARK_TERM;
-        if (is_code && is_within(marked, i, span))
+            tagged->tags[i].kind == MT_TAG_STAND_IN || tagged->tags[i].kind == MT_TAG_TERM;
+        if (is_code && is_within(tagged, i, span))
             return true;
     }
     return false;
@@ -64,43 +64,43 @@ static bool has_letter(const char *text, size_t begin, size_t end)
 
 /* Whether a span of words got only digits that the source has elsewhere. ("20" for "twenty" is none
  * of these.) */
-static bool has_foreign_digits(const struct mt_placement_input *input, const struct mt_mark *mark,
+static bool has_foreign_digits(const struct mt_placement_input *input, const struct mt_tag *tag,
                                struct mt_place place)
 {
-    const struct mt_text *source = &input->marked->text;
-    if (place.begin >= place.end || !has_letter(source->bytes, mark->begin, mark->end) ||
+    const struct mt_text *source = &input->tagged->text;
+    if (place.begin >= place.end || !has_letter(source->bytes, tag->begin, tag->end) ||
         has_letter(input->target, place.begin, place.end))
         return false;
     struct mt_range digits = mt_range_trim(input->target, place.begin, place.end);
     const char *bytes = input->target + digits.begin;
     size_t n = digits.end - digits.begin;
     return n > 0 && memmem(source->bytes, source->length, bytes, n) &&
-           !memmem(source->bytes + mark->begin, mark->end - mark->begin, bytes, n);
+           !memmem(source->bytes + tag->begin, tag->end - tag->begin, bytes, n);
 }
 
 static bool is_empty(const struct mt_placement_input *input, const struct mt_placement *placement,
                      size_t index)
 {
-    const struct mt_mark *mark = &input->marked->marks[index];
+    const struct mt_tag *tag = &input->tagged->tags[index];
     struct mt_place place = placement->places[index];
-    if (mark->parent != MT_NO_MARK) {
-        place.begin = mt_size_max(place.begin, placement->places[mark->parent].begin);
-        place.end = mt_size_min(place.end, placement->places[mark->parent].end);
+    if (tag->parent != MT_NO_TAG) {
+        place.begin = mt_size_max(place.begin, placement->places[tag->parent].begin);
+        place.end = mt_size_min(place.end, placement->places[tag->parent].end);
     }
-    if (!held_words(input->marked, mark))
+    if (!held_words(input->tagged, tag))
         return false;
-    if (has_foreign_digits(input, mark, place))
+    if (has_foreign_digits(input, tag, place))
         return true;
     for (size_t at = place.begin; at < place.end; at += mt_char_length(input->target + at))
         if (is_letter(input, placement, at))
             return false;
-    return !holds_code(input->marked, index);
+    return !holds_code(input->tagged, index);
 }
 
 bool mt_placement_keeps_words(const struct mt_placement_input *input,
                               const struct mt_placement *placement)
 {
-    for (size_t i = 0; i < input->marked->n; i++)
+    for (size_t i = 0; i < input->tagged->n; i++)
         if (is_empty(input, placement, i))
             return false;
     return true;
@@ -148,22 +148,21 @@ static size_t behind_units(const struct shared *shared, size_t begin, size_t end
 static void spread(const struct mt_placement_input *input, struct mt_placement *placement,
                    size_t parent)
 {
-    const struct mt_marked *marked = input->marked;
-    struct shared from = {.text = marked->text.bytes, .has_letters = true};
+    const struct mt_tagged_text *tagged = input->tagged;
+    struct shared from = {.text = tagged->text.bytes, .has_letters = true};
     struct shared to = {.text = input->target, .placement = placement};
-    struct mt_range within = {0, input->target_length}, source = {0, marked->text.length};
+    struct mt_range within = {0, input->target_length}, source = {0, tagged->text.length};
     size_t n_children = 0, n_done = 0, n_given = 0;
-    if (parent != MT_NO_MARK) {
+    if (parent != MT_NO_TAG) {
         within = (struct mt_range){placement->places[parent].begin, placement->places[parent].end};
-        source = (struct mt_range){marked->marks[parent].begin, marked->marks[parent].end};
+        source = (struct mt_range){tagged->tags[parent].begin, tagged->tags[parent].end};
     }
-    for (size_t i = 0; i < marked->n; i++) {
-        const struct mt_mark *mark = &marked->marks[i];
-        if (mark->parent != parent || !held_words(marked, mark))
+    for (size_t i = 0; i < tagged->n; i++) {
+        const struct mt_tag *tag = &tagged->tags[i];
+        if (tag->parent != parent || !held_words(tagged, tag))
             continue;
         n_children++;
-        from.has_letters =
-            from.has_letters && has_letter(marked->text.bytes, mark->begin, mark->end);
+        from.has_letters = from.has_letters && has_letter(tagged->text.bytes, tag->begin, tag->end);
     }
     to.has_letters = from.has_letters;
     to.has_letters = from.has_letters =
@@ -173,12 +172,12 @@ static void spread(const struct mt_placement_input *input, struct mt_placement *
     size_t n_target = count_units(&to, within, by_words), at = within.begin;
     /* letters of the source that count before `counted` */
     size_t n_before = 0, counted = source.begin;
-    for (size_t i = 0; i < marked->n; i++) {
-        const struct mt_mark *mark = &marked->marks[i];
-        if (mark->parent != parent || !held_words(marked, mark))
+    for (size_t i = 0; i < tagged->n; i++) {
+        const struct mt_tag *tag = &tagged->tags[i];
+        if (tag->parent != parent || !held_words(tagged, tag))
             continue;
-        n_before += count_units(&from, (struct mt_range){counted, mark->end}, by_words);
-        counted = mark->end;
+        n_before += count_units(&from, (struct mt_range){counted, tag->end}, by_words);
+        counted = tag->end;
         n_done++;
         size_t n_left = n_children - n_done; /* each of these needs a letter, too */
         size_t n_until = mt_size_max(n_before * n_target / n_source, n_given + 1);
@@ -193,31 +192,31 @@ static void spread(const struct mt_placement_input *input, struct mt_placement *
 static bool lacks_words(const struct mt_placement_input *input,
                         const struct mt_placement *placement, size_t parent)
 {
-    for (size_t i = 0; i < input->marked->n; i++)
-        if (input->marked->marks[i].parent == parent && is_empty(input, placement, i))
+    for (size_t i = 0; i < input->tagged->n; i++)
+        if (input->tagged->tags[i].parent == parent && is_empty(input, placement, i))
             return true;
     return false;
 }
 
 void mt_placement_spread(const struct mt_placement_input *input, struct mt_placement *placement)
 {
-    if (lacks_words(input, placement, MT_NO_MARK))
-        spread(input, placement, MT_NO_MARK);
-    for (size_t i = 0; i < input->marked->n; i++)
-        if (input->marked->marks[i].kind == MT_MARK_SPAN && lacks_words(input, placement, i))
+    if (lacks_words(input, placement, MT_NO_TAG))
+        spread(input, placement, MT_NO_TAG);
+    for (size_t i = 0; i < input->tagged->n; i++)
+        if (input->tagged->tags[i].kind == MT_TAG_SPAN && lacks_words(input, placement, i))
             spread(input, placement, i);
 }
 
 void mt_placement_restore(const struct mt_placement_input *input, struct mt_placement *placement)
 {
-    const struct mt_marked *marked = input->marked;
-    for (size_t i = 0; i < marked->n; i++) {
-        const struct mt_mark *mark = &marked->marks[i];
+    const struct mt_tagged_text *tagged = input->tagged;
+    for (size_t i = 0; i < tagged->n; i++) {
+        const struct mt_tag *tag = &tagged->tags[i];
         struct mt_place *own = &placement->places[i];
-        bool has_marks = i + 1 < marked->n && is_within(marked, i + 1, i);
-        if (mark->kind == MT_MARK_SPAN && !has_marks && own->begin < own->end)
+        bool has_tags = i + 1 < tagged->n && is_within(tagged, i + 1, i);
+        if (tag->kind == MT_TAG_SPAN && !has_tags && own->begin < own->end)
             own->is_restored =
-                mt_has_lost_words(marked->text.bytes + mark->begin, mark->end - mark->begin,
+                mt_has_lost_words(tagged->text.bytes + tag->begin, tag->end - tag->begin,
                                   input->target + own->begin, own->end - own->begin);
     }
 }

@@ -1,5 +1,5 @@
 /*
- * What the files share that find the places of marks: placement.c for stand-ins, terms, points and
+ * What the files share that find the places of tags: placement.c for stand-ins, terms, points and
  * breaks, placement_spans.c for spans.
  *
  * Thread-safety: one thread at a time.

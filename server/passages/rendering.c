@@ -124,10 +124,10 @@ enum mt_status mt_passage_list_ignored(const struct mt_passage_part *part, struc
                                        struct mt_error *err)
 {
     enum mt_status status = MT_OK;
-    const struct mt_marked *marked = part->marked;
-    for (size_t i = 0; marked && i < marked->n && !status; i++)
-        if (marked->marks[i].kind == MT_MARK_TERM || marked->marks[i].kind == MT_MARK_STAND_IN)
-            status = mt_ranges_append(out, marked->marks[i].begin, marked->marks[i].end, err);
+    const struct mt_tagged_text *tagged = part->tagged;
+    for (size_t i = 0; tagged && i < tagged->n && !status; i++)
+        if (tagged->tags[i].kind == MT_TAG_TERM || tagged->tags[i].kind == MT_TAG_STAND_IN)
+            status = mt_ranges_append(out, tagged->tags[i].begin, tagged->tags[i].end, err);
     return status;
 }
 
@@ -221,10 +221,10 @@ static enum mt_status repair(const struct mt_passage *passage, struct mt_passage
 
 /* ---- what stays as it is ---- */
 
-static bool has_terms(const struct mt_marked *marked)
+static bool has_terms(const struct mt_tagged_text *tagged)
 {
-    for (size_t i = 0; marked && i < marked->n; i++)
-        if (marked->marks[i].kind == MT_MARK_TERM)
+    for (size_t i = 0; tagged && i < tagged->n; i++)
+        if (tagged->tags[i].kind == MT_TAG_TERM)
             return true;
     return false;
 }
@@ -262,7 +262,7 @@ enum mt_status mt_rendering_is_unchanged(const struct mt_passage *passage,
                                          struct mt_error *err)
 {
     struct mt_text shown = {0}, written = {0};
-    bool may_be = !has_terms(part->marked) && !begins_with_code(part->translation);
+    bool may_be = !has_terms(part->tagged) && !begins_with_code(part->translation);
     for (size_t i = 0; i < mt_translation_n_sentences(part->translation) && may_be; i++) {
         const struct mt_translation_part sentence = mt_translation_part(part->translation, i);
         size_t n = mt_sentence_n_hypotheses(sentence.sentence);

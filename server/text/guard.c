@@ -3,7 +3,7 @@
 #include "base/real.h"
 #include "base/size.h"
 #include "base/text.h"
-#include "server/text/marked.h"
+#include "server/text/tagged_text.h"
 #include "server/text/translation.h"
 
 #include <stdlib.h>

@@ -17,22 +17,22 @@ static size_t count(const char *text, size_t length, const char *bytes, size_t n
     return n_found;
 }
 
-static bool is_placeholder(const struct mt_mark *mark)
+static bool is_placeholder(const struct mt_tag *tag)
 {
-    if (mark->is_gap)
+    if (tag->is_gap)
         return false;
-    return mark->kind == MT_MARK_STAND_IN || mark->kind == MT_MARK_POINT;
+    return tag->kind == MT_TAG_STAND_IN || tag->kind == MT_TAG_POINT;
 }
 
-/* Counts in all marks, because one placeholder may be a part of another. */
-static size_t count_wanted(const struct mt_marked *marked, const char *bytes, size_t n)
+/* Counts in all tags, because one placeholder may be a part of another. */
+static size_t count_wanted(const struct mt_tagged_text *tagged, const char *bytes, size_t n)
 {
     size_t n_found = 0;
-    for (size_t i = 0; i < marked->n; i++) {
-        struct mt_range opening = marked->marks[i].opening, closing = marked->marks[i].closing;
-        const char *strings = marked->strings.bytes;
+    for (size_t i = 0; i < tagged->n; i++) {
+        struct mt_range opening = tagged->tags[i].opening, closing = tagged->tags[i].closing;
+        const char *strings = tagged->strings.bytes;
         n_found += count(strings + opening.begin, opening.end - opening.begin, bytes, n);
-        if (marked->marks[i].kind == MT_MARK_SPAN)
+        if (tagged->tags[i].kind == MT_TAG_SPAN)
             n_found += count(strings + closing.begin, closing.end - closing.begin, bytes, n);
     }
     return n_found;
@@ -65,14 +65,14 @@ static int by_index(const void *a, const void *b)
 }
 
 /* Returns how many placeholders there are. */
-static size_t list_sought(const struct mt_marked *marked, struct sought *out)
+static size_t list_sought(const struct mt_tagged_text *tagged, struct sought *out)
 {
     size_t n = 0;
-    for (size_t i = 0; i < marked->n; i++) {
-        struct mt_range opening = marked->marks[i].opening;
-        if (!is_placeholder(&marked->marks[i]))
+    for (size_t i = 0; i < tagged->n; i++) {
+        struct mt_range opening = tagged->tags[i].opening;
+        if (!is_placeholder(&tagged->tags[i]))
             continue;
-        out[n] = (struct sought){.bytes = marked->strings.bytes + opening.begin,
+        out[n] = (struct sought){.bytes = tagged->strings.bytes + opening.begin,
                                  .n = opening.end - opening.begin,
                                  .index = n};
         n++;
@@ -81,7 +81,7 @@ static size_t list_sought(const struct mt_marked *marked, struct sought *out)
 }
 
 /* Each placeholder is counted once, however often the text has it. */
-static void find_lost_among(const struct mt_marked *marked, const struct mt_text *text,
+static void find_lost_among(const struct mt_tagged_text *tagged, const struct mt_text *text,
                             struct sought *sought, size_t n)
 {
     qsort(sought, n, sizeof *sought, by_bytes);
@@ -92,19 +92,19 @@ static void find_lost_among(const struct mt_marked *marked, const struct mt_text
             own->is_lost = sought[i - 1].is_lost;
         else
             own->is_lost = count(text->bytes, text->length, own->bytes, own->n) !=
-                           count_wanted(marked, own->bytes, own->n);
+                           count_wanted(tagged, own->bytes, own->n);
     }
     qsort(sought, n, sizeof *sought, by_index);
 }
 
-enum mt_status mt_lost_find(const struct mt_marked *marked, const struct mt_text *translation,
+enum mt_status mt_lost_find(const struct mt_tagged_text *tagged, const struct mt_text *translation,
                             mt_lost_report *report, void *context, struct mt_error *err)
 {
-    struct sought *sought = calloc(marked->n + 1, sizeof *sought);
+    struct sought *sought = calloc(tagged->n + 1, sizeof *sought);
     if (!sought)
-        return mt_fail_memory(err, marked->n * sizeof *sought, "placeholders");
-    size_t n = list_sought(marked, sought);
-    find_lost_among(marked, translation, sought, n);
+        return mt_fail_memory(err, tagged->n * sizeof *sought, "placeholders");
+    size_t n = list_sought(tagged, sought);
+    find_lost_among(tagged, translation, sought, n);
     for (size_t i = 0; i < n; i++)
         if (sought[i].is_lost)
             report(context, sought[i].bytes, sought[i].n);

@@ -2,8 +2,8 @@
 
 #include "base/ascii.h"
 #include "base/text.h"
-#include "server/text/marked.h"
 #include "server/text/splitter.h"
+#include "server/text/tagged_text.h"
 
 #include <string.h>
 #include <strings.h>

@@ -3,8 +3,8 @@
 #include "base/ascii.h"
 #include "base/size.h"
 #include "model/tokenizer/tokenizer.h"
-#include "server/text/marked.h"
 #include "server/text/numbers/number_signs.h"
+#include "server/text/tagged_text.h"
 
 #include <limits.h>
 #include <stdio.h>

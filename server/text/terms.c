@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "base/vector.h"
-#include "server/text/marked.h"
+#include "server/text/tagged_text.h"
 
 #include <assert.h>
 #include <stdatomic.h>

@@ -4,9 +4,9 @@
 #include "base/size.h"
 #include "base/vector.h"
 #include "model/model.h"
-#include "server/text/marked.h"
 #include "server/text/numbers/numbers.h"
 #include "server/text/post_edit.h"
+#include "server/text/tagged_text.h"
 
 #include <assert.h>
 #include <math.h>

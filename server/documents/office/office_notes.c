@@ -3,8 +3,8 @@
 #include "base/ascii.h"
 #include "server/documents/office/office_names.h"
 #include "server/documents/office/office_state.h"
-#include "server/text/marked.h"
 #include "server/text/numbers/number_signs.h"
+#include "server/text/tagged_text.h"
 
 #include <string.h>
 

@@ -11,8 +11,8 @@
 #include "server/text/codes/codes_find.h"
 
 #include "base/ascii.h"
-#include "server/text/marked.h"
 #include "server/text/scripts.h"
+#include "server/text/tagged_text.h"
 
 #include <string.h>
 

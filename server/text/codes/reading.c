@@ -2,7 +2,7 @@
 
 #include "base/ascii.h"
 #include "model/tokenizer/tokenizer.h"
-#include "server/text/marked.h"
+#include "server/text/tagged_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/vector.h"
 #include "server/text/html/html_reader.h"
 #include "server/text/html/html_text.h"
-#include "server/text/marked.h"
+#include "server/text/tagged_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "base/size.h"
 #include "server/text/codes/entities.h"
 #include "server/text/html/html_runs.h"
-#include "server/text/marked.h"
 #include "server/text/numbers/number_signs.h"
+#include "server/text/tagged_text.h"
 
 #include <ctype.h>
 #include <stdlib.h>

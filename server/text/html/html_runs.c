@@ -2,8 +2,8 @@
 
 #include "server/text/html/html_text.h"
 #include "server/text/html/link_list.h"
-#include "server/text/marked.h"
 #include "server/text/scripts.h"
+#include "server/text/tagged_text.h"
 
 #include <string.h>
 #include <strings.h>

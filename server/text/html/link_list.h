@@ -7,7 +7,7 @@
 #ifndef MT_SERVER_TEXT_HTML_LINK_LIST_H
 #define MT_SERVER_TEXT_HTML_LINK_LIST_H
 
-#include "server/text/marked.h"
+#include "server/text/tagged_text.h"
 
 /* Links that make a list. A sentence may name five places, too. */
 #define MT_MANY_LINKS 6

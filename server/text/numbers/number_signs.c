@@ -1,7 +1,7 @@
 #include "server/text/numbers/number_signs.h"
 
 #include "base/ascii.h"
-#include "server/text/marked.h"
+#include "server/text/tagged_text.h"
 
 #include <stdbool.h>
 #include <string.h>

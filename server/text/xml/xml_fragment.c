@@ -3,7 +3,7 @@
 #include "base/size.h"
 #include "base/vector.h"
 #include "server/text/codes/entities.h"
-#include "server/text/marked.h"
+#include "server/text/tagged_text.h"
 #include "server/text/xml/xml_reader.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "model/model.h"
 #include "model/sentence.h"
 #include "model/tokenizer/tokenizer.h"
-#include "server/text/marked.h"
+#include "server/text/tagged_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

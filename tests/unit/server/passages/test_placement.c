@@ -6,7 +6,7 @@
 #include <string.h>
 
 static struct mt_error err;
-static struct mt_marked marked;
+static struct mt_tagged_text tagged;
 
 static void mark_term(const char *notation, size_t length)
 {
@@ -18,7 +18,7 @@ static void mark_term(const char *notation, size_t length)
     if (equals)
         (void)mt_term_next_form(target, n_forms, &at, &first);
     size_t n_target = first.end;
-    mt_marked_term(&marked, &(struct mt_marked_term){.words = notation,
+    mt_tagged_term(&tagged, &(struct mt_tagged_term){.words = notation,
                                                      .n_words = n_words,
                                                      .target = target,
                                                      .n_target = n_target,
@@ -29,42 +29,42 @@ static void mark_term(const char *notation, size_t length)
                                                      .is_kept = !equals});
 }
 
-/* The text's marks in a notation of their own: "<b>" and "</b>" are spans, "[x]" a point, "{x:W}" a
+/* The text's tags in a notation of their own: "<b>" and "</b>" are spans, "[x]" a point, "{x:W}" a
  * stand-in W, "|" a break, "(a=A)" a term a that becomes A, or "(a=A|As)" A or As, "(a)" one that stays. */
-static void mark(const char *notation)
+static void tag(const char *notation)
 {
-    mt_marked_init(&marked);
+    mt_tagged_init(&tagged);
     for (const char *at = notation; *at;) {
         size_t n = strcspn(at, "<[{|(");
-        mt_marked_append(&marked, at, n);
+        mt_tagged_append(&tagged, at, n);
         at += n;
         if (*at == '<') {
             n = strcspn(at, ">") + 1;
             if (at[1] == '/')
-                mt_marked_close(&marked, at, n);
+                mt_tagged_close(&tagged, at, n);
             else
-                mt_marked_open(&marked, at, n);
+                mt_tagged_open(&tagged, at, n);
         } else if (*at == '[') {
             n = strcspn(at, "]") + 1;
-            mt_marked_point(&marked, at, n);
+            mt_tagged_point(&tagged, at, n);
         } else if (*at == '{') {
             n = strcspn(at, "}") + 1;
             char word[16] = {0};
             memcpy(word, at + 3, n - 4);
             char content[] = {'{', at[1], '}', '\0'};
-            mt_marked_stand_in(&marked, word, content, 3);
+            mt_tagged_stand_in(&tagged, word, content, 3);
         } else if (*at == '(') {
             mark_term(at + 1, strcspn(at, ")") - 1);
             n = strcspn(at, ")") + 1;
         } else if (*at == '|') {
             n = 1;
-            mt_marked_break(&marked, "<br>", 4);
+            mt_tagged_break(&tagged, "<br>", 4);
         } else {
             n = 0;
         }
         at += n;
     }
-    ck_assert_int_eq(mt_marked_check(&marked, &err), MT_OK);
+    ck_assert_int_eq(mt_tagged_check(&tagged, &err), MT_OK);
 }
 
 static struct mt_range word_at(const char *text, size_t index)
@@ -94,18 +94,18 @@ static void check_placement(const char *notation, const char *target, const char
     struct mt_word_links list = {.items = items, .capacity = 16};
     struct mt_placement placement = {0};
     struct mt_text out = {0};
-    mark(notation);
+    tag(notation);
     for (size_t i = 0; links[i]; i++) {
         if (links[i] == '-')
             continue;
-        struct mt_range from = word_at(marked.text.bytes, (size_t)(links[i] - '0'));
+        struct mt_range from = word_at(tagged.text.bytes, (size_t)(links[i] - '0'));
         struct mt_range to = word_at(target, i);
         items[list.n++] = (struct mt_word_link){.source = {.begin = from.begin, .end = from.end},
                                                 .target = {.begin = to.begin, .end = to.end},
                                                 .score = 1};
     }
-    const struct mt_range source_all = {0, marked.text.length}, target_all = {0, strlen(target)};
-    const struct mt_placement_input input = {.marked = &marked,
+    const struct mt_range source_all = {0, tagged.text.length}, target_all = {0, strlen(target)};
+    const struct mt_placement_input input = {.tagged = &tagged,
                                              .target = target,
                                              .target_length = strlen(target),
                                              .links = &list,
@@ -117,7 +117,7 @@ static void check_placement(const char *notation, const char *target, const char
     ck_assert_str_eq(out.bytes, expected);
     mt_placement_finish(&placement);
     mt_text_finish(&out);
-    mt_marked_finish(&marked);
+    mt_tagged_finish(&tagged);
 }
 
 static const struct {
@@ -223,18 +223,18 @@ START_TEST(every_mark_is_written_once_whatever_the_links)
         struct mt_word_links list = {.items = items, .capacity = 6};
         struct mt_placement placement = {0};
         struct mt_text out = {0};
-        mark(source);
+        tag(source);
         for (size_t i = 0; i < 6; i++) {
             seed = seed * 1103515245 + 12345;
             struct mt_range to = word_at(target, i);
-            struct mt_range from = word_at(marked.text.bytes, (seed >> 16) % 7);
+            struct mt_range from = word_at(tagged.text.bytes, (seed >> 16) % 7);
             items[list.n++] =
                 (struct mt_word_link){.source = {.begin = from.begin, .end = from.end},
                                       .target = {.begin = to.begin, .end = to.end},
                                       .score = 1};
         }
-        const struct mt_range from = {0, marked.text.length}, to = {0, sizeof target - 1};
-        const struct mt_placement_input input = {.marked = &marked,
+        const struct mt_range from = {0, tagged.text.length}, to = {0, sizeof target - 1};
+        const struct mt_placement_input input = {.tagged = &tagged,
                                                  .target = target,
                                                  .target_length = sizeof target - 1,
                                                  .links = &list,
@@ -253,7 +253,7 @@ START_TEST(every_mark_is_written_once_whatever_the_links)
         ck_assert_ptr_null(strstr(out.bytes, "Tom"));
         mt_placement_finish(&placement);
         mt_text_finish(&out);
-        mt_marked_finish(&marked);
+        mt_tagged_finish(&tagged);
     }
 }
 END_TEST
@@ -265,9 +265,9 @@ START_TEST(terms_are_not_put_where_links_are_guessed)
     struct mt_word_link item = {
         .source = {.begin = 2, .end = 3}, .target = {.begin = 2, .end = 3}, .score = 1};
     const struct mt_word_links links = {.items = &item, .n = 1, .capacity = 1};
-    mark("a (c=C) d");
-    const struct mt_range from = {0, marked.text.length}, to = {0, sizeof target - 1};
-    struct mt_placement_input input = {.marked = &marked,
+    tag("a (c=C) d");
+    const struct mt_range from = {0, tagged.text.length}, to = {0, sizeof target - 1};
+    struct mt_placement_input input = {.tagged = &tagged,
                                        .target = target,
                                        .target_length = sizeof target - 1,
                                        .links = &links,
@@ -281,7 +281,7 @@ START_TEST(terms_are_not_put_where_links_are_guessed)
         ck_assert_int_eq(placement.places[0].is_lost, guessed);
         mt_placement_finish(&placement);
     }
-    mt_marked_finish(&marked);
+    mt_tagged_finish(&tagged);
 }
 END_TEST
 
@@ -309,9 +309,9 @@ END_TEST
 START_TEST(without_an_alignment_words_keep_their_order)
 {
     static const char target[] = "x y z";
-    mark("a <b>c</b> d");
-    const struct mt_range from = {0, marked.text.length}, to = {0, sizeof target - 1};
-    const struct mt_placement_input input = {.marked = &marked,
+    tag("a <b>c</b> d");
+    const struct mt_range from = {0, tagged.text.length}, to = {0, sizeof target - 1};
+    const struct mt_placement_input input = {.tagged = &tagged,
                                              .target = target,
                                              .target_length = sizeof target - 1,
                                              .source_sentences = &from,
@@ -323,12 +323,12 @@ START_TEST(without_an_alignment_words_keep_their_order)
     ck_assert_uint_eq(links.items[1].source.begin, 2);
     ck_assert_uint_eq(links.items[1].target.begin, 2);
     mt_word_links_finish(&links);
-    mt_marked_finish(&marked);
+    mt_tagged_finish(&tagged);
 }
 END_TEST
 
 /* One sentence, each word of the target from the given bytes of the source. The same work for each
- * mark at each word, or for each word at each other, would take minutes;
+ * tag at each word, or for each word at each other, would take minutes;
  * Check's limit is seconds. */
 static void find_in_long(size_t n_words, const char *word, struct mt_offsets from,
                          struct mt_placement *out)
@@ -344,8 +344,8 @@ static void find_in_long(size_t n_words, const char *word, struct mt_offsets fro
         mt_text_append(&target, " ", 1);
     }
     ck_assert_int_eq(mt_text_check(&target, "a target", &err), MT_OK);
-    const struct mt_range source_all = {0, marked.text.length}, target_all = {0, target.length};
-    const struct mt_placement_input input = {.marked = &marked,
+    const struct mt_range source_all = {0, tagged.text.length}, target_all = {0, target.length};
+    const struct mt_placement_input input = {.tagged = &tagged,
                                              .target = target.bytes,
                                              .target_length = target.length,
                                              .links = &links,
@@ -361,20 +361,20 @@ START_TEST(spans_without_words_of_their_own_take_what_is_no_others)
 {
     enum { N_SPANS = 4000, N_WORDS = 8000 };
     struct mt_placement placement = {0};
-    mt_marked_init(&marked);
-    mt_marked_append(&marked, "a ", 2);
+    mt_tagged_init(&tagged);
+    mt_tagged_append(&tagged, "a ", 2);
     for (size_t i = 0; i < N_SPANS; i++) {
-        mt_marked_open(&marked, "<b>", 3);
-        mt_marked_append(&marked, "c", 1);
-        mt_marked_close(&marked, "</b>", 4);
-        mt_marked_append(&marked, " ", 1);
+        mt_tagged_open(&tagged, "<b>", 3);
+        mt_tagged_append(&tagged, "c", 1);
+        mt_tagged_close(&tagged, "</b>", 4);
+        mt_tagged_append(&tagged, " ", 1);
     }
-    ck_assert_int_eq(mt_marked_check(&marked, &err), MT_OK);
+    ck_assert_int_eq(mt_tagged_check(&tagged, &err), MT_OK);
     find_in_long(N_WORDS, "x", (struct mt_offsets){.begin = 0, .end = 1}, &placement);
     for (size_t i = 0; i < N_SPANS; i++)
         ck_assert_uint_eq(placement.places[i].end, placement.places[i].begin + 1);
     mt_placement_finish(&placement);
-    mt_marked_finish(&marked);
+    mt_tagged_finish(&tagged);
 }
 END_TEST
 
@@ -382,12 +382,12 @@ START_TEST(a_stand_in_among_many_copies_that_came_from_elsewhere_takes_the_first
 {
     enum { N_WORDS = 400000 };
     struct mt_placement placement = {0};
-    mark("a {1:Tom} c");
+    tag("a {1:Tom} c");
     find_in_long(N_WORDS, "Tom", (struct mt_offsets){.begin = 0, .end = 1}, &placement);
     ck_assert_uint_eq(placement.places[0].begin, 0);
     ck_assert_uint_eq(placement.places[0].end, 3);
     mt_placement_finish(&placement);
-    mt_marked_finish(&marked);
+    mt_tagged_finish(&tagged);
 }
 END_TEST
 
@@ -406,15 +406,15 @@ START_TEST(a_span_whose_words_are_lost_has_those_of_its_source)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct mt_placement placement = {0};
         struct mt_text out = {0};
-        mark(rows[i].notation);
-        const char *from = strstr(marked.text.bytes, "12"), *to = strstr(rows[i].target, "12");
-        size_t source = (size_t)(from - marked.text.bytes), target = (size_t)(to - rows[i].target);
+        tag(rows[i].notation);
+        const char *from = strstr(tagged.text.bytes, "12"), *to = strstr(rows[i].target, "12");
+        size_t source = (size_t)(from - tagged.text.bytes), target = (size_t)(to - rows[i].target);
         struct mt_word_link link = {.source = {.begin = source, .end = source + 2},
                                     .target = {.begin = target, .end = target + 2},
                                     .score = 1};
         struct mt_word_links links = {.items = &link, .n = 1, .capacity = 1};
-        const struct mt_range whole[] = {{0, marked.text.length}, {0, strlen(rows[i].target)}};
-        const struct mt_placement_input input = {.marked = &marked,
+        const struct mt_range whole[] = {{0, tagged.text.length}, {0, strlen(rows[i].target)}};
+        const struct mt_placement_input input = {.tagged = &tagged,
                                                  .target = rows[i].target,
                                                  .target_length = whole[1].end,
                                                  .links = &links,
@@ -428,7 +428,7 @@ START_TEST(a_span_whose_words_are_lost_has_those_of_its_source)
         ck_assert_str_eq(out.bytes, rows[i].expected);
         mt_placement_finish(&placement);
         mt_text_finish(&out);
-        mt_marked_finish(&marked);
+        mt_tagged_finish(&tagged);
     }
 }
 END_TEST
@@ -442,14 +442,14 @@ START_TEST(a_span_of_words_has_no_other_ones_digits)
     } rows[] = {{"<a>on</a> May 24", false}, {"<a>many</a> cats", true}, {"<a>24</a> cats", true}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct mt_placement placement = {0};
-        mark(rows[i].notation);
+        tag(rows[i].notation);
         struct mt_word_link link = {
             .source = {.begin = 0, .end = strcspn(rows[i].notation, " ") - 7},
             .target = {.begin = 0, .end = 2},
             .score = 1};
         struct mt_word_links links = {.items = &link, .n = 1, .capacity = 1};
-        const struct mt_range whole[] = {{0, marked.text.length}, {0, 5}};
-        const struct mt_placement_input input = {.marked = &marked,
+        const struct mt_range whole[] = {{0, tagged.text.length}, {0, 5}};
+        const struct mt_placement_input input = {.tagged = &tagged,
                                                  .target = "24 am",
                                                  .target_length = 5,
                                                  .links = &links,
@@ -460,7 +460,7 @@ START_TEST(a_span_of_words_has_no_other_ones_digits)
         placement.places[0] = (struct mt_place){.begin = 0, .end = 2};
         ck_assert_int_eq(mt_placement_keeps_words(&input, &placement), rows[i].keeps);
         mt_placement_finish(&placement);
-        mt_marked_finish(&marked);
+        mt_tagged_finish(&tagged);
     }
 }
 END_TEST

@@ -10,7 +10,7 @@
 #include "server/service/service.h"
 #include "server/text/codes/codes_find.h"
 #include "server/text/codes/reading.h"
-#include "server/text/marked.h"
+#include "server/text/tagged_text.h"
 
 #include <check.h>
 #include <stdio.h>

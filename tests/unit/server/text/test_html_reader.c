@@ -1,6 +1,6 @@
 #include "server/text/html/html_reader.h"
 #include "server/text/html/html_tree.h"
-#include "server/text/marked.h"
+#include "server/text/tagged_text.h"
 
 #include <check.h>
 #include <stdlib.h>

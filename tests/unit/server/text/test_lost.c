@@ -5,7 +5,7 @@
 #include <string.h>
 
 static struct mt_error err;
-static struct mt_marked marked;
+static struct mt_tagged_text tagged;
 
 static void report(void *context, const char *bytes, size_t length)
 {
@@ -20,7 +20,7 @@ static void check_lost(const char *translation, const char *expected)
     struct mt_text text = {0}, found = {0};
     mt_text_append_string(&text, translation);
     mt_text_append(&found, "", 0);
-    ck_assert_int_eq(mt_lost_find(&marked, &text, report, &found, &err), MT_OK);
+    ck_assert_int_eq(mt_lost_find(&tagged, &text, report, &found, &err), MT_OK);
     ck_assert_str_eq(found.bytes, expected);
     mt_text_finish(&text);
     mt_text_finish(&found);
@@ -28,21 +28,21 @@ static void check_lost(const char *translation, const char *expected)
 
 START_TEST(what_is_not_there_as_often_is_lost)
 {
-    mt_marked_init(&marked);
-    mt_marked_stand_in(&marked, "Tom", "{b}", 3);
-    mt_marked_stand_in(&marked, "Maria", "{a}", 3);
-    mt_marked_point(&marked, "<img>", 5);
-    mt_marked_open(&marked, "<b c={x}>", 9); /* a span is none, but may hold one */
-    mt_marked_stand_in(&marked, "Tom", "{b}", 3);
-    mt_marked_close(&marked, "</b>", 4);
-    mt_marked_stand_in(&marked, "Tom", "{x}", 3);
-    mt_marked_stand_in(&marked, "Tom", "{a}", 3);
-    ck_assert_int_eq(mt_marked_check(&marked, &err), MT_OK);
+    mt_tagged_init(&tagged);
+    mt_tagged_stand_in(&tagged, "Tom", "{b}", 3);
+    mt_tagged_stand_in(&tagged, "Maria", "{a}", 3);
+    mt_tagged_point(&tagged, "<img>", 5);
+    mt_tagged_open(&tagged, "<b c={x}>", 9); /* a span is none, but may hold one */
+    mt_tagged_stand_in(&tagged, "Tom", "{b}", 3);
+    mt_tagged_close(&tagged, "</b>", 4);
+    mt_tagged_stand_in(&tagged, "Tom", "{x}", 3);
+    mt_tagged_stand_in(&tagged, "Tom", "{a}", 3);
+    ck_assert_int_eq(mt_tagged_check(&tagged, &err), MT_OK);
     check_lost("{b}{a}<img><b c={x}>{b}</b>{x}{a}", "");
     check_lost("{b}{a}<img><b c={x}>b</b>{x}{a}", "{b} {b} ");
     check_lost("{b}{a}<img><b c={x}>{b}</b>{a}{a}", "{a} {x} {a} ");
     check_lost("", "{b} {a} <img> {b} {x} {a} ");
-    mt_marked_finish(&marked);
+    mt_tagged_finish(&tagged);
 }
 END_TEST
 
@@ -61,16 +61,16 @@ START_TEST(what_is_there_often_is_counted_once)
 {
     enum { N = 2000 };
     struct mt_text text = {0};
-    mt_marked_init(&marked);
+    mt_tagged_init(&tagged);
     for (size_t i = 0; i < N; i++) {
-        mt_marked_stand_in(&marked, "Tom", "%s", 2);
+        mt_tagged_stand_in(&tagged, "Tom", "%s", 2);
         mt_text_append(&text, "%s ", 3);
     }
     n_searches = 0;
     check_lost(text.bytes, "");
     ck_assert_uint_le(n_searches, 2 * N + 2);
     mt_text_finish(&text);
-    mt_marked_finish(&marked);
+    mt_tagged_finish(&tagged);
 }
 END_TEST
 
