@@ -91,7 +91,7 @@ static enum mt_status choose_directories(const struct mt_model_choice *choice,
     if (choice->creates_root)
         mt_make_directories(mt_places_root(&store->places));
     for (size_t i = 0; i < store->places.n; i++) {
-        const struct mt_place *place = &store->places.list[i];
+        const struct mt_projected_tag *place = &store->places.list[i];
         if (place->kind != MT_PLACE_HUB && mt_path_exists(place->path) == MT_OK)
             mt_text_appendf(&list, "%s%s", list.length > 0 ? ":" : "", place->path);
     }

@@ -91,8 +91,8 @@ static enum mt_status reserve_pairs(struct mt_sentence_pairs *pairs, size_t n, s
 
 /* Maps the links to words of the edited text. Links of rank 0 belong to the part, so they are
  * copied to rendering->links before. */
-static enum mt_status map_links(struct mt_placement_input *input, struct mt_rendering *rendering,
-                                struct mt_error *err)
+static enum mt_status map_links(struct mt_tag_projection_input *input,
+                                struct mt_rendering *rendering, struct mt_error *err)
 {
     struct mt_word_links *own = &rendering->links;
     const size_t *map = rendering->map;
@@ -118,14 +118,15 @@ static enum mt_status map_links(struct mt_placement_input *input, struct mt_rend
 }
 
 static enum mt_status find_links(const struct mt_passage *passage, struct mt_passage_part *part,
-                                 size_t rank, struct mt_placement_input *input,
+                                 size_t rank, struct mt_tag_projection_input *input,
                                  struct mt_rendering *rendering, struct mt_error *err)
 {
     input->links = &rendering->links;
     input->is_guessed = !part->is_traced;
     if (!part->is_traced)
-        return mt_tagged_is_plain(part->tagged) ? MT_OK
-                                                : mt_placement_guess(input, &rendering->links, err);
+        return mt_tagged_is_plain(part->tagged)
+                   ? MT_OK
+                   : mt_tag_projection_guess(input, &rendering->links, err);
     enum mt_status status =
         mt_rendering_find_links(passage, part, rank, rendering, &input->links, err);
     return status || !rendering->map ? status : map_links(input, rendering, err);
@@ -133,14 +134,15 @@ static enum mt_status find_links(const struct mt_passage *passage, struct mt_pas
 
 /* Gaps are the text's layout and belong to no word, so they stay in order where words change
  * theirs. */
-static void order_gaps(const struct mt_tagged_text *tagged, struct mt_placement *placement)
+static void order_gaps(const struct mt_tagged_text *tagged, struct mt_tag_projection *projection)
 {
     for (size_t i = 0; i < tagged->n; i++)
         for (size_t k = 0; k < i && tagged->tags[i].is_gap; k++)
-            if (tagged->tags[k].is_gap && placement->places[k].begin > placement->places[i].begin) {
-                struct mt_place place = placement->places[k];
-                placement->places[k] = placement->places[i];
-                placement->places[i] = place;
+            if (tagged->tags[k].is_gap &&
+                projection->places[k].begin > projection->places[i].begin) {
+                struct mt_projected_tag place = projection->places[k];
+                projection->places[k] = projection->places[i];
+                projection->places[i] = place;
             }
 }
 
@@ -168,24 +170,24 @@ static void write_words(const void *context, const char *bytes, size_t length, s
 /* Places the tags by the alignment. Where that leaves an element without words, the words are
  * shared out in order and, where there are too few, the letters: no element that held words is
  * empty afterwards. */
-static enum mt_status place_tags(struct mt_placement_input *input, struct mt_placement *out,
-                                 struct mt_error *err)
+static enum mt_status place_tags(struct mt_tag_projection_input *input,
+                                 struct mt_tag_projection *out, struct mt_error *err)
 {
     struct mt_word_links guessed = {0};
-    enum mt_status status = mt_placement_find(input, out, err);
-    bool is_whole = status || mt_placement_keeps_words(input, out);
+    enum mt_status status = mt_tag_projection_find(input, out, err);
+    bool is_whole = status || mt_tag_projection_keeps_words(input, out);
     if (!is_whole && !input->is_guessed) {
-        status = mt_placement_guess(input, &guessed, err);
-        mt_placement_finish(out);
+        status = mt_tag_projection_guess(input, &guessed, err);
+        mt_tag_projection_finish(out);
         input->links = &guessed;
         if (!status)
-            status = mt_placement_find(input, out, err);
-        is_whole = status || mt_placement_keeps_words(input, out);
+            status = mt_tag_projection_find(input, out, err);
+        is_whole = status || mt_tag_projection_keeps_words(input, out);
     }
     if (!is_whole)
-        mt_placement_spread(input, out);
+        mt_tag_projection_spread(input, out);
     if (!status)
-        mt_placement_restore(input, out);
+        mt_tag_projection_restore(input, out);
     mt_word_links_finish(&guessed);
     return status;
 }
@@ -198,7 +200,7 @@ static enum mt_status render_tagged(const struct mt_passage *passage, size_t ind
     enum mt_status status = mt_rendering_make(passage, part, rank, rendering, err);
     if (status)
         return status;
-    struct mt_placement_input input = {
+    struct mt_tag_projection_input input = {
         .tagged = part->tagged,
         .target = rendering->target->bytes,
         .target_length = rendering->target->length,
@@ -210,12 +212,12 @@ static enum mt_status render_tagged(const struct mt_passage *passage, size_t ind
     const struct written written = written_of(passage, part);
     status = find_links(passage, part, rank, &input, rendering, err);
     if (!status)
-        status = place_tags(&input, &rendering->placement, err);
+        status = place_tags(&input, &rendering->projection, err);
     if (!status)
-        order_gaps(part->tagged, &rendering->placement);
+        order_gaps(part->tagged, &rendering->projection);
     if (!status)
-        status =
-            mt_placement_render(&input, &rendering->placement, write_words, &written, out, err);
+        status = mt_tag_projection_render(&input, &rendering->projection, write_words, &written,
+                                          out, err);
     return status;
 }
 
@@ -615,7 +617,7 @@ static bool has_terms(const struct mt_tagged_text *tagged)
     return false;
 }
 
-static enum mt_term_outcome outcome_of(const struct mt_place *place)
+static enum mt_term_outcome outcome_of(const struct mt_projected_tag *place)
 {
     return place->is_lost ? MT_TERM_LOST : place->is_own ? MT_TERM_WRITTEN : MT_TERM_PUT_IN;
 }
@@ -641,7 +643,7 @@ static enum mt_status report_terms_of(const struct mt_passage *passage, size_t i
         const struct mt_tag *tag = &tagged->tags[i];
         if (tag->kind == MT_TAG_TERM)
             terms->report(terms->context, tag->term,
-                          is_rendered    ? outcome_of(&rendering.placement.places[i])
+                          is_rendered    ? outcome_of(&rendering.projection.places[i])
                           : tag->is_kept ? MT_TERM_PUT_IN
                                          : MT_TERM_LOST);
     }

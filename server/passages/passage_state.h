@@ -8,7 +8,7 @@
 
 #include "server/passages/number_repair.h"
 #include "server/passages/passage.h"
-#include "server/passages/placement.h"
+#include "server/passages/tag_projection.h"
 #include "server/text/tagged_text.h"
 
 /* A stretch of a segment's words. */
@@ -56,7 +56,7 @@ struct mt_rendering {
     struct mt_range *written_sentences; /* target_sentences in the text that was rendered */
     struct mt_word_links links;         /* used for ranks above 0, and for edited texts */
     bool has_links;                     /* there are links of this rank to what the model wrote */
-    struct mt_placement placement;
+    struct mt_tag_projection projection;
 };
 
 /* Makes the target of a part that has been decoded, and its sentences. MT_MEMORY. The caller

@@ -19,7 +19,7 @@ void mt_rendering_finish(struct mt_rendering *rendering)
     free(rendering->target_sentences);
     free(rendering->written_sentences);
     mt_word_links_finish(&rendering->links);
-    mt_placement_finish(&rendering->placement);
+    mt_tag_projection_finish(&rendering->projection);
 }
 
 /* The target becomes `changed`; `step`, which this takes over, says where its bytes are in it. */
@@ -110,9 +110,9 @@ enum mt_status mt_rendering_find_links(const struct mt_passage *passage,
     struct mt_text first = {0};
     status = mt_translation_render(part->translation, 0, &first, err);
     if (!status)
-        status =
-            mt_placement_transfer(&part->links, first.bytes, first.length, rendering->written.bytes,
-                                  rendering->written.length, &rendering->links, err);
+        status = mt_tag_projection_transfer(&part->links, first.bytes, first.length,
+                                            rendering->written.bytes, rendering->written.length,
+                                            &rendering->links, err);
     rendering->has_links = !status;
     mt_text_finish(&first);
     return status;

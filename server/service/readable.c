@@ -140,7 +140,7 @@ static enum mt_status add_models(struct mt_readable *list, const struct mt_setti
     if (status)
         return status;
     for (size_t i = 0; i < places.n && !status; i++) {
-        const struct mt_place *place = &places.list[i];
+        const struct mt_projected_tag *place = &places.list[i];
         status = add(list, place->path, err);
         if (!status && place->kind != MT_PLACE_HUB) /* links in the hub lead into the hub itself */
             status = add_linked(list, place->path, MAX_DEPTH, err);

@@ -178,7 +178,7 @@ static bool is_known(const struct mt_places *places, const char *path)
 static void add_place(struct mt_places *places, enum mt_place_kind kind, char *path)
 {
     if (path && is_directory(path) && !is_known(places, path))
-        places->list[places->n++] = (struct mt_place){.kind = kind, .path = path};
+        places->list[places->n++] = (struct mt_projected_tag){.kind = kind, .path = path};
     else
         free(path);
 }
@@ -193,12 +193,13 @@ static enum mt_status add_models(const char *models_directory, struct mt_places 
         return status;
     for (size_t i = 0; i < directories.n; i++)
         places->list[places->n++] =
-            (struct mt_place){.kind = MT_PLACE_MODELS, .path = directories.paths[i]};
+            (struct mt_projected_tag){.kind = MT_PLACE_MODELS, .path = directories.paths[i]};
     if (directories.n > 0)
         return MT_OK;
     status = find_root(&root, err);
     if (!status)
-        places->list[places->n++] = (struct mt_place){.kind = MT_PLACE_MODELS, .path = root};
+        places->list[places->n++] =
+            (struct mt_projected_tag){.kind = MT_PLACE_MODELS, .path = root};
     return status;
 }
 
@@ -254,6 +255,6 @@ const char *mt_places_root(const struct mt_places *places)
 
 const char *mt_places_hub(const struct mt_places *places)
 {
-    const struct mt_place *last = &places->list[places->n - 1];
+    const struct mt_projected_tag *last = &places->list[places->n - 1];
     return last->kind == MT_PLACE_HUB ? last->path : NULL;
 }

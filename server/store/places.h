@@ -46,7 +46,7 @@ enum mt_place_kind {
 /* Returns "models", "argos", "bundled", "huggingface". */
 const char *mt_place_name(enum mt_place_kind kind);
 
-struct mt_place {
+struct mt_projected_tag {
     enum mt_place_kind kind;
     char *path;
 };
@@ -54,7 +54,7 @@ struct mt_place {
 /* In the order in which models are served (catalog.h), with the hub last. The first place is always
  * there, even if its directory does not exist yet; the others only if their directories exist. */
 struct mt_places {
-    struct mt_place list[MT_MAX_DIRECTORIES + 3];
+    struct mt_projected_tag list[MT_MAX_DIRECTORIES + 3];
     size_t n;
 };
 

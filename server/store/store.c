@@ -80,7 +80,7 @@ static enum mt_status add_snapshot(struct mt_store *store, const char *hub, cons
     return MT_OK;
 }
 
-static enum mt_status consider(struct mt_store *store, const struct mt_place *place,
+static enum mt_status consider(struct mt_store *store, const struct mt_projected_tag *place,
                                const char *name, struct mt_error *err)
 {
     char *path;
@@ -105,7 +105,7 @@ static int compare_names(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static enum mt_status add_place(struct mt_store *store, const struct mt_place *place,
+static enum mt_status add_place(struct mt_store *store, const struct mt_projected_tag *place,
                                 struct mt_error *err)
 {
     struct dirent **entries;

@@ -1,7 +1,7 @@
 /*
  * A text to be translated, and what was taken out of it so that the model sees plain words: inline
  * elements, line breaks, placeholders, emoji, terms. Each of these is a tag with the place where it
- * was; placement.h finds its place in the translation.
+ * was; tag_projection.h finds its place in the translation.
  *
  *   Click <b>Save</b>, {name}! <img>     ->   text   Click Save, Tom!
  *                                             tags   span "<b>" "</b>" around Save

@@ -43,7 +43,7 @@ static bool has_letter(const char *text, size_t begin, size_t end)
     return false;
 }
 
-/* Words as the placement of codes counts them, so that the words' order is the alignment. */
+/* Words as the projection of codes counts them, so that the words' order is the alignment. */
 static void wrap_words(const struct mt_text *text, struct mt_text *out)
 {
     UErrorCode code = U_ZERO_ERROR;

@@ -1,4 +1,4 @@
-#include "server/passages/placement_state.h"
+#include "server/passages/tag_projection_state.h"
 
 #include "base/size.h"
 #include "server/text/terms.h"
@@ -14,30 +14,32 @@ static uint32_t char_at(const char *text, size_t at)
 }
 
 /* Links are ordered by target; only the strongest one of a target word counts. */
-static enum mt_status read_units(struct mt_placer *placer, struct mt_error *err)
+static enum mt_status read_units(struct mt_tag_projector *projector, struct mt_error *err)
 {
-    const struct mt_word_links *links = placer->input->links;
+    const struct mt_word_links *links = projector->input->links;
     float best = 0;
-    placer->units = calloc(links->n + 1, sizeof *placer->units);
-    if (!placer->units)
-        return mt_fail_memory(err, links->n * sizeof *placer->units, "words");
+    projector->units = calloc(links->n + 1, sizeof *projector->units);
+    if (!projector->units)
+        return mt_fail_memory(err, links->n * sizeof *projector->units, "words");
     for (size_t i = 0; i < links->n; i++) {
         const struct mt_word_link *link = &links->items[i];
-        bool is_new = placer->n == 0 || placer->units[placer->n - 1].begin != link->target.begin;
+        bool is_new =
+            projector->n == 0 || projector->units[projector->n - 1].begin != link->target.begin;
         if (!is_new && link->score <= best)
             continue;
-        placer->n += is_new;
+        projector->n += is_new;
         best = link->score;
-        placer->units[placer->n - 1] = (struct mt_placer_word){.begin = link->target.begin,
-                                                               .end = link->target.end,
-                                                               .source_begin = link->source.begin,
-                                                               .source_end = link->source.end,
-                                                               .score = link->score};
+        projector->units[projector->n - 1] =
+            (struct mt_linked_word){.begin = link->target.begin,
+                                    .end = link->target.end,
+                                    .source_begin = link->source.begin,
+                                    .source_end = link->source.end,
+                                    .score = link->score};
     }
     return MT_OK;
 }
 
-bool mt_placer_came_from(const struct mt_placer_word *unit, size_t begin, size_t end)
+bool mt_linked_word_came_from(const struct mt_linked_word *unit, size_t begin, size_t end)
 {
     return unit->source_begin < end && unit->source_end > begin;
 }
@@ -46,7 +48,7 @@ bool mt_placer_came_from(const struct mt_placer_word *unit, size_t begin, size_t
 
 /* Returns the sentence that holds a position; for a position between two sentences it is the
  * earlier. */
-static size_t sentence_of(const struct mt_placement_input *input, size_t at)
+static size_t sentence_of(const struct mt_tag_projection_input *input, size_t at)
 {
     size_t k = 0;
     while (k + 1 < input->n_sentences && input->source_sentences[k + 1].begin <= at)
@@ -67,7 +69,7 @@ static size_t end_of_words(const char *text, struct mt_range range)
     return range.end;
 }
 
-static size_t at_sentence_end(const struct mt_placement_input *input, size_t source, size_t k)
+static size_t at_sentence_end(const struct mt_tag_projection_input *input, size_t source, size_t k)
 {
     struct mt_range from = input->source_sentences[k], to = input->target_sentences[k];
     const char *text = input->tagged->text.bytes;
@@ -77,7 +79,8 @@ static size_t at_sentence_end(const struct mt_placement_input *input, size_t sou
 }
 
 /* Moves a position behind the comma that follows a word, if the source has one there, too. */
-static size_t over_punctuation(const struct mt_placement_input *input, size_t source, size_t at)
+static size_t over_punctuation(const struct mt_tag_projection_input *input, size_t source,
+                               size_t at)
 {
     const char *text = input->tagged->text.bytes;
     if (source == 0 || at >= input->target_length)
@@ -86,26 +89,28 @@ static size_t over_punctuation(const struct mt_placement_input *input, size_t so
     return strchr(",;:", c) && input->target[at] == c ? at + 1 : at;
 }
 
-static size_t before_next_word(const struct mt_placer *placer, size_t source, size_t fallback)
+static size_t before_next_word(const struct mt_tag_projector *projector, size_t source,
+                               size_t fallback)
 {
-    const struct mt_placer_word *best = NULL;
-    for (size_t i = 0; i < placer->n; i++) {
-        const struct mt_placer_word *unit = &placer->units[i];
+    const struct mt_linked_word *best = NULL;
+    for (size_t i = 0; i < projector->n; i++) {
+        const struct mt_linked_word *unit = &projector->units[i];
         if (unit->source_begin >= source && (!best || unit->source_begin < best->source_begin))
             best = unit;
     }
     return best ? best->begin : fallback;
 }
 
-static size_t behind_last_word(const struct mt_placer *placer, size_t source, size_t fallback)
+static size_t behind_last_word(const struct mt_tag_projector *projector, size_t source,
+                               size_t fallback)
 {
-    const struct mt_placer_word *best = NULL;
-    for (size_t i = 0; i < placer->n; i++) {
-        const struct mt_placer_word *unit = &placer->units[i];
+    const struct mt_linked_word *best = NULL;
+    for (size_t i = 0; i < projector->n; i++) {
+        const struct mt_linked_word *unit = &projector->units[i];
         if (unit->source_end <= source && (!best || unit->source_end >= best->source_end))
             best = unit;
     }
-    return best ? over_punctuation(placer->input, source, best->end) : fallback;
+    return best ? over_punctuation(projector->input, source, best->end) : fallback;
 }
 
 static size_t end_of_first_word(const char *text, struct mt_range range)
@@ -127,9 +132,9 @@ static bool is_at_word_end(const char *text, size_t at)
 /* Returns where a position of the source is in the target. A position at the end of a word, like
  * that of a footnote's number, is at the end of a word in the target, too, even if that word has no
  * link. */
-size_t mt_placer_point_at(const struct mt_placer *placer, size_t source, bool leads)
+size_t mt_project_point(const struct mt_tag_projector *projector, size_t source, bool leads)
 {
-    const struct mt_placement_input *input = placer->input;
+    const struct mt_tag_projection_input *input = projector->input;
     const char *text = input->tagged->text.bytes;
     if (input->n_sentences == 0)
         return source == 0 ? 0 : input->target_length;
@@ -140,8 +145,8 @@ size_t mt_placer_point_at(const struct mt_placer *placer, size_t source, bool le
     if (source >= from.end || !mt_has_word(text, source, from.end))
         return at_sentence_end(input, source, k);
     bool is_behind_word = is_at_word_end(text, source);
-    size_t at = leads && !is_behind_word ? before_next_word(placer, source, to.end)
-                                         : behind_last_word(placer, source, to.begin);
+    size_t at = leads && !is_behind_word ? before_next_word(projector, source, to.end)
+                                         : behind_last_word(projector, source, to.begin);
     at = mt_size_max(to.begin, mt_size_min(at, to.end));
     return at == to.begin && is_behind_word ? end_of_first_word(input->target, to) : at;
 }
@@ -161,7 +166,7 @@ static bool is_whole_word(const char *text, size_t length, size_t begin, size_t 
 }
 
 /* Inserts a range so that removed stays ascending; false where it meets a range that is there. */
-static bool remove_range(struct mt_placement *out, size_t begin, size_t end)
+static bool remove_range(struct mt_tag_projection *out, size_t begin, size_t end)
 {
     size_t i = out->n_removed;
     while (i > 0 && out->removed[i - 1].begin >= end)
@@ -175,22 +180,22 @@ static bool remove_range(struct mt_placement *out, size_t begin, size_t end)
 }
 
 /* Whether the links say that the word at begin came from elsewhere than the tag. */
-static bool came_from_elsewhere(const struct mt_placer *placer, size_t begin,
+static bool came_from_elsewhere(const struct mt_tag_projector *projector, size_t begin,
                                 const struct mt_tag *tag)
 {
-    size_t low = 0, high = placer->n;
+    size_t low = 0, high = projector->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (placer->units[middle].begin < begin)
+        if (projector->units[middle].begin < begin)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < placer->n && placer->units[low].begin == begin &&
-           !mt_placer_came_from(&placer->units[low], tag->begin, tag->end);
+    return low < projector->n && projector->units[low].begin == begin &&
+           !mt_linked_word_came_from(&projector->units[low], tag->begin, tag->end);
 }
 
-static struct mt_range target_sentence(const struct mt_placement_input *input,
+static struct mt_range target_sentence(const struct mt_tag_projection_input *input,
                                        const struct mt_tag *tag)
 {
     if (input->n_sentences == 0)
@@ -200,8 +205,8 @@ static struct mt_range target_sentence(const struct mt_placement_input *input,
 
 /* Returns the next position from `at` on at which the word stands in the target as a whole and
  * within `end`; `end` if there is none. */
-static size_t next_copy(const struct mt_placement_input *input, const char *word, size_t length,
-                        size_t at, size_t end)
+static size_t next_copy(const struct mt_tag_projection_input *input, const char *word,
+                        size_t length, size_t at, size_t end)
 {
     const char *found = at < end ? memmem(input->target + at, end - at, word, length) : NULL;
     return found ? (size_t)(found - input->target) : end;
@@ -209,58 +214,60 @@ static size_t next_copy(const struct mt_placement_input *input, const char *word
 
 /* Takes the word where it stands unchanged in the tag's sentence of the target; with is_strict
  * only where it came from the tag. */
-static bool take_copy(struct mt_placer *placer, size_t index, const char *word, size_t length,
-                      bool is_strict)
+static bool take_copy(struct mt_tag_projector *projector, size_t index, const char *word,
+                      size_t length, bool is_strict)
 {
-    const struct mt_placement_input *input = placer->input;
+    const struct mt_tag_projection_input *input = projector->input;
     const struct mt_tag *tag = &input->tagged->tags[index];
     struct mt_range to = target_sentence(input, tag);
     for (size_t at = to.begin; (at = next_copy(input, word, length, at, to.end)) < to.end; at++) {
         if (!is_whole_word(input->target, input->target_length, at, at + length) ||
-            (is_strict && came_from_elsewhere(placer, at, tag)))
+            (is_strict && came_from_elsewhere(projector, at, tag)))
             continue;
-        if (!remove_range(placer->out, at, at + length))
+        if (!remove_range(projector->out, at, at + length))
             continue;
-        placer->out->places[index] = (struct mt_place){.begin = at, .end = at + length};
+        projector->out->places[index] = (struct mt_projected_tag){.begin = at, .end = at + length};
         return true;
     }
     return false;
 }
 
-static bool take_stand_in(struct mt_placer *placer, size_t index, bool is_strict)
+static bool take_stand_in(struct mt_tag_projector *projector, size_t index, bool is_strict)
 {
-    const struct mt_tag *tag = &placer->input->tagged->tags[index];
-    return take_copy(placer, index, placer->input->tagged->text.bytes + tag->begin,
+    const struct mt_tag *tag = &projector->input->tagged->tags[index];
+    return take_copy(projector, index, projector->input->tagged->text.bytes + tag->begin,
                      tag->end - tag->begin, is_strict);
 }
 
 /* Takes the word that came from the tag although it is inflected, transliterated or wrong. */
-static bool take_word(struct mt_placer *placer, size_t index)
+static bool take_word(struct mt_tag_projector *projector, size_t index)
 {
-    const struct mt_tag *tag = &placer->input->tagged->tags[index];
-    for (size_t i = 0; i < placer->n; i++) {
-        const struct mt_placer_word *unit = &placer->units[i];
-        if (!mt_placer_came_from(unit, tag->begin, tag->end) ||
-            !remove_range(placer->out, unit->begin, unit->end))
+    const struct mt_tag *tag = &projector->input->tagged->tags[index];
+    for (size_t i = 0; i < projector->n; i++) {
+        const struct mt_linked_word *unit = &projector->units[i];
+        if (!mt_linked_word_came_from(unit, tag->begin, tag->end) ||
+            !remove_range(projector->out, unit->begin, unit->end))
             continue;
-        placer->out->places[index] = (struct mt_place){.begin = unit->begin, .end = unit->end};
+        projector->out->places[index] =
+            (struct mt_projected_tag){.begin = unit->begin, .end = unit->end};
         return true;
     }
     return false;
 }
 
 /* Removes copies of a tag's word that the model wrote more often than the source has it. */
-static void remove_other_copies(struct mt_placer *placer, const struct mt_tag *tag, size_t n_most)
+static void remove_other_copies(struct mt_tag_projector *projector, const struct mt_tag *tag,
+                                size_t n_most)
 {
-    const struct mt_placement_input *input = placer->input;
+    const struct mt_tag_projection_input *input = projector->input;
     const char *word = input->tagged->text.bytes + tag->begin;
     size_t length = tag->end - tag->begin, end = input->target_length;
-    for (size_t at = 0; placer->out->n_removed < n_most; at++) {
+    for (size_t at = 0; projector->out->n_removed < n_most; at++) {
         at = next_copy(input, word, length, at, end);
         if (at == end)
             return;
         if (is_whole_word(input->target, input->target_length, at, at + length))
-            (void)remove_range(placer->out, at - (at > 0 && input->target[at - 1] == ' '),
+            (void)remove_range(projector->out, at - (at > 0 && input->target[at - 1] == ' '),
                                at + length);
     }
 }
@@ -279,11 +286,11 @@ static size_t count_words(const char *text, size_t begin, size_t end)
     return n;
 }
 
-static bool take_term_at(struct mt_placer *placer, size_t index, size_t begin, size_t end)
+static bool take_term_at(struct mt_tag_projector *projector, size_t index, size_t begin, size_t end)
 {
-    if (begin >= end || !remove_range(placer->out, begin, end))
+    if (begin >= end || !remove_range(projector->out, begin, end))
         return false;
-    placer->out->places[index] = (struct mt_place){.begin = begin, .end = end};
+    projector->out->places[index] = (struct mt_projected_tag){.begin = begin, .end = end};
     return true;
 }
 
@@ -294,20 +301,20 @@ static size_t length_of(struct mt_range range)
 
 /* Whether target[begin, end) is one of several forms of the term. Words that stay have no forms: a
  * bar in them is an ordinary sign. */
-static bool is_form(const struct mt_placer *placer, const struct mt_tag *tag, size_t begin,
-                    size_t end)
+static bool is_form(const struct mt_tag_projector *projector, const struct mt_tag *tag,
+                    size_t begin, size_t end)
 {
     size_t n_forms = length_of(tag->forms);
     return n_forms > length_of(tag->closing) &&
-           mt_term_has_form(placer->input->tagged->strings.bytes + tag->forms.begin, n_forms,
-                            placer->input->target + begin, end - begin);
+           mt_term_has_form(projector->input->tagged->strings.bytes + tag->forms.begin, n_forms,
+                            projector->input->target + begin, end - begin);
 }
 
 /* A sentence that is nothing but the term becomes the term's translation whatever the model wrote,
  * unless that is another form of the term. */
-static bool take_sentence(struct mt_placer *placer, size_t index)
+static bool take_sentence(struct mt_tag_projector *projector, size_t index)
 {
-    const struct mt_placement_input *input = placer->input;
+    const struct mt_tag_projection_input *input = projector->input;
     const struct mt_tag *tag = &input->tagged->tags[index];
     const char *text = input->tagged->text.bytes;
     if (input->n_sentences == 0)
@@ -321,15 +328,15 @@ static bool take_sentence(struct mt_placer *placer, size_t index)
     while (begin < to.end && !mt_is_word_char(char_at(input->target, begin)))
         begin += mt_char_length(input->target + begin);
     size_t end = end_of_words(input->target, to);
-    if (!take_term_at(placer, index, begin, end))
+    if (!take_term_at(projector, index, begin, end))
         return false;
-    placer->out->places[index].is_own = is_form(placer, tag, begin, end);
+    projector->out->places[index].is_own = is_form(projector, tag, begin, end);
     return true;
 }
 
-static bool is_removed(const struct mt_placer *placer, const struct mt_placer_word *unit)
+static bool is_removed(const struct mt_tag_projector *projector, const struct mt_linked_word *unit)
 {
-    const struct mt_placement *out = placer->out;
+    const struct mt_tag_projection *out = projector->out;
     for (size_t i = 0; i < out->n_removed; i++)
         if (out->removed[i].begin < unit->end && out->removed[i].end > unit->begin)
             return true;
@@ -339,41 +346,43 @@ static bool is_removed(const struct mt_placer *placer, const struct mt_placer_wo
 /* Takes the words that most came from the term, at most as many as it has. Longer runs took in
  * words around them that a weak alignment links to it, too: BLEU 29.9 instead of 30.1 with terms,
  * 17.4 instead of 19.9 with words that the model does not know. */
-static bool take_run(struct mt_placer *placer, size_t index)
+static bool take_run(struct mt_tag_projector *projector, size_t index)
 {
-    const struct mt_placement_input *input = placer->input;
+    const struct mt_tag_projection_input *input = projector->input;
     const struct mt_tag *tag = &input->tagged->tags[index];
     size_t n_most = mt_size_max(1, count_words(input->tagged->text.bytes, tag->begin, tag->end));
-    struct mt_placer_run best = {0};
-    for (size_t i = 0; i < placer->n; i++) {
+    struct mt_word_run best = {0};
+    for (size_t i = 0; i < projector->n; i++) {
         double worth = 0;
-        for (size_t k = i; k < placer->n && k < i + n_most; k++) {
-            const struct mt_placer_word *unit = &placer->units[k];
-            if (!mt_placer_came_from(unit, tag->begin, tag->end) || is_removed(placer, unit))
+        for (size_t k = i; k < projector->n && k < i + n_most; k++) {
+            const struct mt_linked_word *unit = &projector->units[k];
+            if (!mt_linked_word_came_from(unit, tag->begin, tag->end) ||
+                is_removed(projector, unit))
                 break;
             worth += (double)unit->score;
             if (worth > best.worth)
-                best = (struct mt_placer_run){.first = i, .end = k + 1, .worth = worth};
+                best = (struct mt_word_run){.first = i, .end = k + 1, .worth = worth};
         }
     }
-    return best.first < best.end && take_term_at(placer, index, placer->units[best.first].begin,
-                                                 placer->units[best.end - 1].end);
+    return best.first < best.end &&
+           take_term_at(projector, index, projector->units[best.first].begin,
+                        projector->units[best.end - 1].end);
 }
 
 /* Takes a word that came more from another word, but also from the term. */
-static bool take_second_best(struct mt_placer *placer, size_t index)
+static bool take_second_best(struct mt_tag_projector *projector, size_t index)
 {
-    const struct mt_word_links *links = placer->input->links;
-    const struct mt_tag *tag = &placer->input->tagged->tags[index];
+    const struct mt_word_links *links = projector->input->links;
+    const struct mt_tag *tag = &projector->input->tagged->tags[index];
     const struct mt_word_link *best = NULL;
     for (size_t i = 0; i < links->n; i++) {
         const struct mt_word_link *link = &links->items[i];
-        const struct mt_placer_word unit = {.begin = link->target.begin, .end = link->target.end};
+        const struct mt_linked_word unit = {.begin = link->target.begin, .end = link->target.end};
         if (link->source.begin < tag->end && link->source.end > tag->begin &&
-            (!best || link->score > best->score) && !is_removed(placer, &unit))
+            (!best || link->score > best->score) && !is_removed(projector, &unit))
             best = link;
     }
-    return best && take_term_at(placer, index, best->target.begin, best->target.end);
+    return best && take_term_at(projector, index, best->target.begin, best->target.end);
 }
 
 static bool has_capital(const char *text, size_t length)
@@ -385,10 +394,10 @@ static bool has_capital(const char *text, size_t length)
 }
 
 /* Whether the term replaces a sentence's first word, which has a capital for that reason alone. */
-static bool is_raised(const struct mt_placer *placer, const struct mt_tag *tag,
-                      const struct mt_place *place)
+static bool is_raised(const struct mt_tag_projector *projector, const struct mt_tag *tag,
+                      const struct mt_projected_tag *place)
 {
-    const struct mt_placement_input *input = placer->input;
+    const struct mt_tag_projection_input *input = projector->input;
     struct mt_range to = target_sentence(input, tag);
     const char *target = input->tagged->strings.bytes + tag->closing.begin;
     return !tag->is_kept && !place->is_own && place->begin < place->end &&
@@ -397,91 +406,92 @@ static bool is_raised(const struct mt_placer *placer, const struct mt_tag *tag,
            !has_capital(target, tag->closing.end - tag->closing.begin);
 }
 
-static bool take_form(struct mt_placer *placer, size_t index, bool is_strict)
+static bool take_form(struct mt_tag_projector *projector, size_t index, bool is_strict)
 {
-    const struct mt_tagged_text *tagged = placer->input->tagged;
+    const struct mt_tagged_text *tagged = projector->input->tagged;
     const struct mt_tag *tag = &tagged->tags[index];
     const char *word = tagged->strings.bytes + tag->closing.begin;
     const char *forms = tagged->strings.bytes + tag->forms.begin;
     size_t length = length_of(tag->closing), n_forms = length_of(tag->forms);
     struct mt_range form;
     if (n_forms == length)
-        return take_copy(placer, index, word, length, is_strict);
+        return take_copy(projector, index, word, length, is_strict);
     for (size_t at = 0; mt_term_next_form(forms, n_forms, &at, &form);)
-        if (take_copy(placer, index, forms + form.begin, length_of(form), is_strict)) {
-            placer->out->places[index].is_own = true;
+        if (take_copy(projector, index, forms + form.begin, length_of(form), is_strict)) {
+            projector->out->places[index].is_own = true;
             return true;
         }
     return false;
 }
 
-static bool take_term(struct mt_placer *placer, size_t index, int pass)
+static bool take_term(struct mt_tag_projector *projector, size_t index, int pass)
 {
     switch (pass) {
     case 0:
-        return take_sentence(placer, index);
+        return take_sentence(projector, index);
     case 1:
-        return take_form(placer, index, true);
+        return take_form(projector, index, true);
     case 2:
-        return take_form(placer, index, false);
+        return take_form(projector, index, false);
     case 3:
-        return !placer->input->is_guessed && take_run(placer, index);
+        return !projector->input->is_guessed && take_run(projector, index);
     default:
-        return !placer->input->is_guessed && take_second_best(placer, index);
+        return !projector->input->is_guessed && take_second_best(projector, index);
     }
 }
 
 /* As with stand-ins, copies that the alignment confirms come before others. */
-static void place_terms(struct mt_placer *placer, bool *is_placed)
+static void place_terms(struct mt_tag_projector *projector, bool *is_placed)
 {
-    const struct mt_tagged_text *tagged = placer->input->tagged;
+    const struct mt_tagged_text *tagged = projector->input->tagged;
     for (int pass = 0; pass < 5; pass++)
         for (size_t i = 0; i < tagged->n; i++)
             if (tagged->tags[i].kind == MT_TAG_TERM && !is_placed[i])
-                is_placed[i] = take_term(placer, i, pass);
+                is_placed[i] = take_term(projector, i, pass);
     for (size_t i = 0; i < tagged->n; i++) {
         const struct mt_tag *tag = &tagged->tags[i];
-        struct mt_place *place = &placer->out->places[i];
+        struct mt_projected_tag *place = &projector->out->places[i];
         if (tag->kind != MT_TAG_TERM)
             continue;
         if (is_placed[i]) {
-            place->is_raised = is_raised(placer, tag, place);
+            place->is_raised = is_raised(projector, tag, place);
             continue;
         }
-        size_t at = mt_placer_point_at(placer, tag->begin, false);
-        *place = (struct mt_place){
+        size_t at = mt_project_point(projector, tag->begin, false);
+        *place = (struct mt_projected_tag){
             .begin = at, .end = at, .is_inserted = tag->is_kept, .is_lost = !tag->is_kept};
     }
 }
 
 /* ---- stand-ins, all of them ---- */
 
-static enum mt_status place_stand_ins(struct mt_placer *placer, struct mt_error *err)
+static enum mt_status place_stand_ins(struct mt_tag_projector *projector, struct mt_error *err)
 {
-    const struct mt_tagged_text *tagged = placer->input->tagged;
+    const struct mt_tagged_text *tagged = projector->input->tagged;
     size_t n_most = tagged->n * 4 + 1;
     bool *is_placed = calloc(tagged->n + 1, sizeof *is_placed);
-    placer->out->removed = calloc(n_most + 1, sizeof *placer->out->removed);
-    if (!placer->out->removed || !is_placed) {
+    projector->out->removed = calloc(n_most + 1, sizeof *projector->out->removed);
+    if (!projector->out->removed || !is_placed) {
         free(is_placed);
-        return mt_fail_memory(err, n_most * sizeof *placer->out->removed, "stand-ins");
+        return mt_fail_memory(err, n_most * sizeof *projector->out->removed, "stand-ins");
     }
     /* Pass 0 takes copies that the alignment confirms, pass 1 any copy, pass 2 altered copies. */
     for (int pass = 0; pass < 3; pass++)
         for (size_t i = 0; i < tagged->n; i++)
             if (tagged->tags[i].kind == MT_TAG_STAND_IN && !is_placed[i])
                 is_placed[i] =
-                    pass == 2 ? take_word(placer, i) : take_stand_in(placer, i, pass == 0);
-    place_terms(placer, is_placed);
+                    pass == 2 ? take_word(projector, i) : take_stand_in(projector, i, pass == 0);
+    place_terms(projector, is_placed);
     for (size_t i = 0; i < tagged->n; i++) {
         const struct mt_tag *tag = &tagged->tags[i];
         if (tag->kind != MT_TAG_STAND_IN)
             continue;
-        remove_other_copies(placer, tag, n_most);
+        remove_other_copies(projector, tag, n_most);
         if (is_placed[i])
             continue;
-        size_t at = mt_placer_point_at(placer, tag->begin, false);
-        placer->out->places[i] = (struct mt_place){.begin = at, .end = at, .is_inserted = true};
+        size_t at = mt_project_point(projector, tag->begin, false);
+        projector->out->places[i] =
+            (struct mt_projected_tag){.begin = at, .end = at, .is_inserted = true};
     }
     free(is_placed);
     return MT_OK;
@@ -489,9 +499,9 @@ static enum mt_status place_stand_ins(struct mt_placer *placer, struct mt_error 
 
 /* ---- breaks ---- */
 
-static void place_breaks(struct mt_placer *placer)
+static void place_breaks(struct mt_tag_projector *projector)
 {
-    const struct mt_placement_input *input = placer->input;
+    const struct mt_tag_projection_input *input = projector->input;
     size_t at = 0;
     for (size_t i = 0; i < input->tagged->n; i++) {
         if (input->tagged->tags[i].kind != MT_TAG_BREAK)
@@ -501,38 +511,38 @@ static void place_breaks(struct mt_placer *placer)
                                : NULL;
         size_t begin = feed ? (size_t)(feed - input->target) : input->target_length;
         at = feed ? begin + 1 : begin;
-        placer->out->places[i] = (struct mt_place){.begin = begin, .end = at};
+        projector->out->places[i] = (struct mt_projected_tag){.begin = begin, .end = at};
     }
 }
 
-enum mt_status mt_placement_find(const struct mt_placement_input *input, struct mt_placement *out,
-                                 struct mt_error *err)
+enum mt_status mt_tag_projection_find(const struct mt_tag_projection_input *input,
+                                      struct mt_tag_projection *out, struct mt_error *err)
 {
     const struct mt_tagged_text *tagged = input->tagged;
-    struct mt_placer placer = {.input = input, .out = out};
+    struct mt_tag_projector projector = {.input = input, .out = out};
     out->places = calloc(tagged->n + 1, sizeof *out->places);
     if (!out->places)
         return mt_fail_memory(err, tagged->n * sizeof *out->places, "places");
-    enum mt_status status = read_units(&placer, err);
+    enum mt_status status = read_units(&projector, err);
     if (!status)
-        status = place_stand_ins(&placer, err);
+        status = place_stand_ins(&projector, err);
     if (!status)
-        status = mt_placer_place_spans(&placer, err);
+        status = mt_project_spans(&projector, err);
     for (size_t i = 0; i < tagged->n && !status; i++) {
         if (tagged->tags[i].kind != MT_TAG_POINT)
             continue;
-        size_t at = mt_placer_point_at(&placer, tagged->tags[i].begin, tagged->tags[i].leads);
-        out->places[i] = (struct mt_place){.begin = at, .end = at};
+        size_t at = mt_project_point(&projector, tagged->tags[i].begin, tagged->tags[i].leads);
+        out->places[i] = (struct mt_projected_tag){.begin = at, .end = at};
     }
     if (!status)
-        place_breaks(&placer);
-    free(placer.units);
+        place_breaks(&projector);
+    free(projector.units);
     return status;
 }
 
-void mt_placement_finish(struct mt_placement *placement)
+void mt_tag_projection_finish(struct mt_tag_projection *projection)
 {
-    free(placement->places);
-    free(placement->removed);
-    *placement = (struct mt_placement){0};
+    free(projection->places);
+    free(projection->removed);
+    *projection = (struct mt_tag_projection){0};
 }

@@ -1,4 +1,4 @@
-#include "server/passages/placement.h"
+#include "server/passages/tag_projection.h"
 
 #include "base/size.h"
 
@@ -8,9 +8,9 @@
 #include <unicode/uchar.h>
 
 struct renderer {
-    const struct mt_placement_input *input;
-    const struct mt_placement *placement;
-    mt_placement_write *write;
+    const struct mt_tag_projection_input *input;
+    const struct mt_tag_projection *projection;
+    mt_tag_projection_write *write;
     const void *context;
     struct mt_text *out;
     size_t *order;   /* the tags by place, those of each parent together */
@@ -51,7 +51,7 @@ static size_t nth_end(const struct mt_range *sentences, size_t n)
 /* Notes where sentences begin and end, after target[begin, end) was written to out[from] and on. */
 static void note_sentences(struct renderer *renderer, size_t begin, size_t end, size_t from)
 {
-    const struct mt_placement_input *input = renderer->input;
+    const struct mt_tag_projection_input *input = renderer->input;
     size_t n = input->written_sentences ? 2 * input->n_sentences : 0;
     for (; renderer->n_ends < n; renderer->n_ends++) {
         size_t at = nth_end(input->target_sentences, renderer->n_ends);
@@ -73,9 +73,9 @@ static void write_piece(struct renderer *renderer, size_t begin, size_t end)
 
 static void write_until(struct renderer *renderer, size_t end)
 {
-    const struct mt_placement *placement = renderer->placement;
-    for (size_t i = 0; i < placement->n_removed && renderer->at < end; i++) {
-        const struct mt_range *removed = &placement->removed[i];
+    const struct mt_tag_projection *projection = renderer->projection;
+    for (size_t i = 0; i < projection->n_removed && renderer->at < end; i++) {
+        const struct mt_range *removed = &projection->removed[i];
         if (removed->end <= renderer->at || removed->begin >= end)
             continue;
         write_piece(renderer, renderer->at, mt_size_max(renderer->at, removed->begin));
@@ -96,7 +96,7 @@ static bool ends_in_blank(const struct mt_text *out)
 
 static bool is_word_next(const struct renderer *renderer)
 {
-    const struct mt_placement_input *input = renderer->input;
+    const struct mt_tag_projection_input *input = renderer->input;
     return renderer->at < input->target_length &&
            mt_is_word_char(mt_utf8_decode(input->target + renderer->at));
 }
@@ -132,7 +132,7 @@ static void write_raised(struct renderer *renderer, struct mt_range range)
 /* What is written behind a sentence becomes a part of it. */
 static void stretch_sentence(struct renderer *renderer)
 {
-    const struct mt_placement_input *input = renderer->input;
+    const struct mt_tag_projection_input *input = renderer->input;
     size_t n = renderer->n_ends / 2;
     bool is_behind =
         renderer->n_ends % 2 == 0 && n > 0 && input->target_sentences[n - 1].end == renderer->at;
@@ -141,9 +141,9 @@ static void stretch_sentence(struct renderer *renderer)
 }
 
 /* Leaves a stand-in out that nothing replaces, with the blank behind it. */
-static void pass_over(struct renderer *renderer, const struct mt_place *place)
+static void pass_over(struct renderer *renderer, const struct mt_projected_tag *place)
 {
-    const struct mt_placement_input *input = renderer->input;
+    const struct mt_tag_projection_input *input = renderer->input;
     size_t begin = renderer->at;
     renderer->at = mt_size_max(begin, place->end);
     if (renderer->at < input->target_length && input->target[renderer->at] == ' ')
@@ -152,7 +152,7 @@ static void pass_over(struct renderer *renderer, const struct mt_place *place)
 }
 
 static void write_stand_in(struct renderer *renderer, const struct mt_tag *tag,
-                           const struct mt_place *place)
+                           const struct mt_projected_tag *place)
 {
     bool is_apart = place->is_inserted || renderer->at != place->begin;
     if (place->is_lost)
@@ -202,7 +202,7 @@ static void write_tags(struct renderer *renderer, size_t parent, size_t end);
 static void write_tag(struct renderer *renderer, size_t index, size_t end)
 {
     const struct mt_tag *tag = &renderer->input->tagged->tags[index];
-    const struct mt_place *place = &renderer->placement->places[index];
+    const struct mt_projected_tag *place = &renderer->projection->places[index];
     write_until(renderer, mt_size_min(place->begin, end));
     if (tag->is_gap) {
         write_gap(renderer, tag);
@@ -260,7 +260,7 @@ static enum mt_status sort_tags(struct renderer *renderer, struct mt_error *err)
         return mt_fail_memory(err, n * sizeof *keys, "tags");
     }
     for (size_t i = 0; i < n; i++) {
-        keys[i] = (struct key){.begin = renderer->placement->places[i].begin, .index = i};
+        keys[i] = (struct key){.begin = renderer->projection->places[i].begin, .index = i};
         renderer->n_breaks += renderer->input->tagged->tags[i].kind == MT_TAG_BREAK;
     }
     qsort(keys, n, sizeof *keys, by_place);
@@ -270,12 +270,13 @@ static enum mt_status sort_tags(struct renderer *renderer, struct mt_error *err)
     return MT_OK;
 }
 
-enum mt_status mt_placement_render(const struct mt_placement_input *input,
-                                   const struct mt_placement *placement, mt_placement_write *write,
-                                   const void *context, struct mt_text *out, struct mt_error *err)
+enum mt_status mt_tag_projection_render(const struct mt_tag_projection_input *input,
+                                        const struct mt_tag_projection *projection,
+                                        mt_tag_projection_write *write, const void *context,
+                                        struct mt_text *out, struct mt_error *err)
 {
     struct renderer renderer = {.input = input,
-                                .placement = placement,
+                                .projection = projection,
                                 .write = write,
                                 .context = context,
                                 .out = out,

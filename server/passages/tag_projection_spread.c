@@ -1,5 +1,5 @@
 /* Shares out words to spans that the alignment left without any. */
-#include "server/passages/placement.h"
+#include "server/passages/tag_projection.h"
 
 #include "base/size.h"
 #include "server/text/post_edit.h"
@@ -9,24 +9,24 @@
 #include <unicode/uchar.h>
 
 /* Whether a byte of the target is replaced by a stand-in or term. */
-static bool is_removed(const struct mt_placement *placement, size_t at)
+static bool is_removed(const struct mt_tag_projection *projection, size_t at)
 {
-    size_t low = 0, high = placement->n_removed;
+    size_t low = 0, high = projection->n_removed;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (placement->removed[middle].end <= at)
+        if (projection->removed[middle].end <= at)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < placement->n_removed && placement->removed[low].begin <= at;
+    return low < projection->n_removed && projection->removed[low].begin <= at;
 }
 
 /* Whether a letter or digit of the target is written. */
-static bool is_letter(const struct mt_placement_input *input, const struct mt_placement *placement,
-                      size_t at)
+static bool is_letter(const struct mt_tag_projection_input *input,
+                      const struct mt_tag_projection *projection, size_t at)
 {
-    return mt_is_word_char(mt_utf8_decode(input->target + at)) && !is_removed(placement, at);
+    return mt_is_word_char(mt_utf8_decode(input->target + at)) && !is_removed(projection, at);
 }
 
 static bool held_words(const struct mt_tagged_text *tagged, const struct mt_tag *tag)
@@ -64,8 +64,8 @@ static bool has_letter(const char *text, size_t begin, size_t end)
 
 /* Whether a span of words got only digits that the source has elsewhere. ("20" for "twenty" is none
  * of these.) */
-static bool has_foreign_digits(const struct mt_placement_input *input, const struct mt_tag *tag,
-                               struct mt_place place)
+static bool has_foreign_digits(const struct mt_tag_projection_input *input,
+                               const struct mt_tag *tag, struct mt_projected_tag place)
 {
     const struct mt_text *source = &input->tagged->text;
     if (place.begin >= place.end || !has_letter(source->bytes, tag->begin, tag->end) ||
@@ -78,30 +78,30 @@ static bool has_foreign_digits(const struct mt_placement_input *input, const str
            !memmem(source->bytes + tag->begin, tag->end - tag->begin, bytes, n);
 }
 
-static bool is_empty(const struct mt_placement_input *input, const struct mt_placement *placement,
-                     size_t index)
+static bool is_empty(const struct mt_tag_projection_input *input,
+                     const struct mt_tag_projection *projection, size_t index)
 {
     const struct mt_tag *tag = &input->tagged->tags[index];
-    struct mt_place place = placement->places[index];
+    struct mt_projected_tag place = projection->places[index];
     if (tag->parent != MT_NO_TAG) {
-        place.begin = mt_size_max(place.begin, placement->places[tag->parent].begin);
-        place.end = mt_size_min(place.end, placement->places[tag->parent].end);
+        place.begin = mt_size_max(place.begin, projection->places[tag->parent].begin);
+        place.end = mt_size_min(place.end, projection->places[tag->parent].end);
     }
     if (!held_words(input->tagged, tag))
         return false;
     if (has_foreign_digits(input, tag, place))
         return true;
     for (size_t at = place.begin; at < place.end; at += mt_char_length(input->target + at))
-        if (is_letter(input, placement, at))
+        if (is_letter(input, projection, at))
             return false;
     return !holds_code(input->tagged, index);
 }
 
-bool mt_placement_keeps_words(const struct mt_placement_input *input,
-                              const struct mt_placement *placement)
+bool mt_tag_projection_keeps_words(const struct mt_tag_projection_input *input,
+                                   const struct mt_tag_projection *projection)
 {
     for (size_t i = 0; i < input->tagged->n; i++)
-        if (is_empty(input, placement, i))
+        if (is_empty(input, projection, i))
             return false;
     return true;
 }
@@ -110,8 +110,8 @@ bool mt_placement_keeps_words(const struct mt_placement_input *input,
  * target. */
 struct shared {
     const char *text;
-    const struct mt_placement *placement; /* NULL for the source */
-    bool has_letters;                     /* digits do not count */
+    const struct mt_tag_projection *projection; /* NULL for the source */
+    bool has_letters;                           /* digits do not count */
 };
 
 /* Whether the letter at `at` counts: each does or, with by_words, the first of each word. */
@@ -120,7 +120,7 @@ static bool counts(const struct shared *shared, size_t begin, size_t at, bool by
     const char *text = shared->text;
     uint32_t c = mt_utf8_decode(text + at);
     bool is_letter = (shared->has_letters ? u_isalpha((UChar32)c) : mt_is_word_char(c)) &&
-                     !(shared->placement && is_removed(shared->placement, at));
+                     !(shared->projection && is_removed(shared->projection, at));
     return is_letter && !(by_words && at > begin &&
                           mt_is_word_char(mt_utf8_decode(text + mt_previous_char(text, at))));
 }
@@ -145,16 +145,17 @@ static size_t behind_units(const struct shared *shared, size_t begin, size_t end
 }
 
 /* Shares out the words of one parent, or of the whole text, among its children. */
-static void spread(const struct mt_placement_input *input, struct mt_placement *placement,
-                   size_t parent)
+static void spread(const struct mt_tag_projection_input *input,
+                   struct mt_tag_projection *projection, size_t parent)
 {
     const struct mt_tagged_text *tagged = input->tagged;
     struct shared from = {.text = tagged->text.bytes, .has_letters = true};
-    struct shared to = {.text = input->target, .placement = placement};
+    struct shared to = {.text = input->target, .projection = projection};
     struct mt_range within = {0, input->target_length}, source = {0, tagged->text.length};
     size_t n_children = 0, n_done = 0, n_given = 0;
     if (parent != MT_NO_TAG) {
-        within = (struct mt_range){placement->places[parent].begin, placement->places[parent].end};
+        within =
+            (struct mt_range){projection->places[parent].begin, projection->places[parent].end};
         source = (struct mt_range){tagged->tags[parent].begin, tagged->tags[parent].end};
     }
     for (size_t i = 0; i < tagged->n; i++) {
@@ -183,36 +184,38 @@ static void spread(const struct mt_placement_input *input, struct mt_placement *
         size_t n_until = mt_size_max(n_before * n_target / n_source, n_given + 1);
         n_until = mt_size_min(n_until, n_target > n_left ? n_target - n_left : n_given);
         size_t end = behind_units(&to, at, within.end, n_until - n_given, by_words);
-        placement->places[i] = (struct mt_place){.begin = at, .end = end};
+        projection->places[i] = (struct mt_projected_tag){.begin = at, .end = end};
         n_given = n_until;
         at = end;
     }
 }
 
-static bool lacks_words(const struct mt_placement_input *input,
-                        const struct mt_placement *placement, size_t parent)
+static bool lacks_words(const struct mt_tag_projection_input *input,
+                        const struct mt_tag_projection *projection, size_t parent)
 {
     for (size_t i = 0; i < input->tagged->n; i++)
-        if (input->tagged->tags[i].parent == parent && is_empty(input, placement, i))
+        if (input->tagged->tags[i].parent == parent && is_empty(input, projection, i))
             return true;
     return false;
 }
 
-void mt_placement_spread(const struct mt_placement_input *input, struct mt_placement *placement)
+void mt_tag_projection_spread(const struct mt_tag_projection_input *input,
+                              struct mt_tag_projection *projection)
 {
-    if (lacks_words(input, placement, MT_NO_TAG))
-        spread(input, placement, MT_NO_TAG);
+    if (lacks_words(input, projection, MT_NO_TAG))
+        spread(input, projection, MT_NO_TAG);
     for (size_t i = 0; i < input->tagged->n; i++)
-        if (input->tagged->tags[i].kind == MT_TAG_SPAN && lacks_words(input, placement, i))
-            spread(input, placement, i);
+        if (input->tagged->tags[i].kind == MT_TAG_SPAN && lacks_words(input, projection, i))
+            spread(input, projection, i);
 }
 
-void mt_placement_restore(const struct mt_placement_input *input, struct mt_placement *placement)
+void mt_tag_projection_restore(const struct mt_tag_projection_input *input,
+                               struct mt_tag_projection *projection)
 {
     const struct mt_tagged_text *tagged = input->tagged;
     for (size_t i = 0; i < tagged->n; i++) {
         const struct mt_tag *tag = &tagged->tags[i];
-        struct mt_place *own = &placement->places[i];
+        struct mt_projected_tag *own = &projection->places[i];
         bool has_tags = i + 1 < tagged->n && is_within(tagged, i + 1, i);
         if (tag->kind == MT_TAG_SPAN && !has_tags && own->begin < own->end)
             own->is_restored =

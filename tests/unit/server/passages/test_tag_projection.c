@@ -1,4 +1,4 @@
-#include "server/passages/placement.h"
+#include "server/passages/tag_projection.h"
 #include "server/text/terms.h"
 
 #include <check.h>
@@ -92,7 +92,7 @@ static void check_placement(const char *notation, const char *target, const char
 {
     struct mt_word_link items[16];
     struct mt_word_links list = {.items = items, .capacity = 16};
-    struct mt_placement placement = {0};
+    struct mt_tag_projection projection = {0};
     struct mt_text out = {0};
     tag(notation);
     for (size_t i = 0; links[i]; i++) {
@@ -105,17 +105,18 @@ static void check_placement(const char *notation, const char *target, const char
                                                 .score = 1};
     }
     const struct mt_range source_all = {0, tagged.text.length}, target_all = {0, strlen(target)};
-    const struct mt_placement_input input = {.tagged = &tagged,
-                                             .target = target,
-                                             .target_length = strlen(target),
-                                             .links = &list,
-                                             .source_sentences = &source_all,
-                                             .target_sentences = &target_all,
-                                             .n_sentences = 1};
-    ck_assert_int_eq(mt_placement_find(&input, &placement, &err), MT_OK);
-    ck_assert_int_eq(mt_placement_render(&input, &placement, write_plain, NULL, &out, &err), MT_OK);
+    const struct mt_tag_projection_input input = {.tagged = &tagged,
+                                                  .target = target,
+                                                  .target_length = strlen(target),
+                                                  .links = &list,
+                                                  .source_sentences = &source_all,
+                                                  .target_sentences = &target_all,
+                                                  .n_sentences = 1};
+    ck_assert_int_eq(mt_tag_projection_find(&input, &projection, &err), MT_OK);
+    ck_assert_int_eq(mt_tag_projection_render(&input, &projection, write_plain, NULL, &out, &err),
+                     MT_OK);
     ck_assert_str_eq(out.bytes, expected);
-    mt_placement_finish(&placement);
+    mt_tag_projection_finish(&projection);
     mt_text_finish(&out);
     mt_tagged_finish(&tagged);
 }
@@ -221,7 +222,7 @@ START_TEST(every_mark_is_written_once_whatever_the_links)
     for (size_t round = 0; round < 500; round++) {
         struct mt_word_link items[6];
         struct mt_word_links list = {.items = items, .capacity = 6};
-        struct mt_placement placement = {0};
+        struct mt_tag_projection projection = {0};
         struct mt_text out = {0};
         tag(source);
         for (size_t i = 0; i < 6; i++) {
@@ -234,16 +235,16 @@ START_TEST(every_mark_is_written_once_whatever_the_links)
                                       .score = 1};
         }
         const struct mt_range from = {0, tagged.text.length}, to = {0, sizeof target - 1};
-        const struct mt_placement_input input = {.tagged = &tagged,
-                                                 .target = target,
-                                                 .target_length = sizeof target - 1,
-                                                 .links = &list,
-                                                 .source_sentences = &from,
-                                                 .target_sentences = &to,
-                                                 .n_sentences = 1};
-        ck_assert_int_eq(mt_placement_find(&input, &placement, &err), MT_OK);
-        ck_assert_int_eq(mt_placement_render(&input, &placement, write_plain, NULL, &out, &err),
-                         MT_OK);
+        const struct mt_tag_projection_input input = {.tagged = &tagged,
+                                                      .target = target,
+                                                      .target_length = sizeof target - 1,
+                                                      .links = &list,
+                                                      .source_sentences = &from,
+                                                      .target_sentences = &to,
+                                                      .n_sentences = 1};
+        ck_assert_int_eq(mt_tag_projection_find(&input, &projection, &err), MT_OK);
+        ck_assert_int_eq(
+            mt_tag_projection_render(&input, &projection, write_plain, NULL, &out, &err), MT_OK);
         for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
             const char *at = strstr(out.bytes, pieces[i]);
             ck_assert_msg(at && !strstr(at + 1, pieces[i]), "%s in %s", pieces[i], out.bytes);
@@ -251,7 +252,7 @@ START_TEST(every_mark_is_written_once_whatever_the_links)
         ck_assert(strstr(out.bytes, "<b>") < strstr(out.bytes, "<i>"));
         ck_assert(strstr(out.bytes, "</i>") < strstr(out.bytes, "</b>"));
         ck_assert_ptr_null(strstr(out.bytes, "Tom"));
-        mt_placement_finish(&placement);
+        mt_tag_projection_finish(&projection);
         mt_text_finish(&out);
         mt_tagged_finish(&tagged);
     }
@@ -267,19 +268,19 @@ START_TEST(terms_are_not_put_where_links_are_guessed)
     const struct mt_word_links links = {.items = &item, .n = 1, .capacity = 1};
     tag("a (c=C) d");
     const struct mt_range from = {0, tagged.text.length}, to = {0, sizeof target - 1};
-    struct mt_placement_input input = {.tagged = &tagged,
-                                       .target = target,
-                                       .target_length = sizeof target - 1,
-                                       .links = &links,
-                                       .source_sentences = &from,
-                                       .target_sentences = &to,
-                                       .n_sentences = 1};
+    struct mt_tag_projection_input input = {.tagged = &tagged,
+                                            .target = target,
+                                            .target_length = sizeof target - 1,
+                                            .links = &links,
+                                            .source_sentences = &from,
+                                            .target_sentences = &to,
+                                            .n_sentences = 1};
     for (int guessed = 0; guessed < 2; guessed++) {
-        struct mt_placement placement = {0};
+        struct mt_tag_projection projection = {0};
         input.is_guessed = guessed;
-        ck_assert_int_eq(mt_placement_find(&input, &placement, &err), MT_OK);
-        ck_assert_int_eq(placement.places[0].is_lost, guessed);
-        mt_placement_finish(&placement);
+        ck_assert_int_eq(mt_tag_projection_find(&input, &projection, &err), MT_OK);
+        ck_assert_int_eq(projection.places[0].is_lost, guessed);
+        mt_tag_projection_finish(&projection);
     }
     mt_tagged_finish(&tagged);
 }
@@ -295,8 +296,8 @@ START_TEST(another_translation_takes_the_links_of_shared_words)
     };
     const struct mt_word_links links = {.items = items, .n = 3, .capacity = 3};
     struct mt_word_links found = {0};
-    ck_assert_int_eq(mt_placement_transfer(&links, first, sizeof first - 1, other, sizeof other - 1,
-                                           &found, &err),
+    ck_assert_int_eq(mt_tag_projection_transfer(&links, first, sizeof first - 1, other,
+                                                sizeof other - 1, &found, &err),
                      MT_OK);
     ck_assert_uint_ge(found.n, 1);
     const struct mt_word_link *last = &found.items[found.n - 1];
@@ -311,14 +312,14 @@ START_TEST(without_an_alignment_words_keep_their_order)
     static const char target[] = "x y z";
     tag("a <b>c</b> d");
     const struct mt_range from = {0, tagged.text.length}, to = {0, sizeof target - 1};
-    const struct mt_placement_input input = {.tagged = &tagged,
-                                             .target = target,
-                                             .target_length = sizeof target - 1,
-                                             .source_sentences = &from,
-                                             .target_sentences = &to,
-                                             .n_sentences = 1};
+    const struct mt_tag_projection_input input = {.tagged = &tagged,
+                                                  .target = target,
+                                                  .target_length = sizeof target - 1,
+                                                  .source_sentences = &from,
+                                                  .target_sentences = &to,
+                                                  .n_sentences = 1};
     struct mt_word_links links = {0};
-    ck_assert_int_eq(mt_placement_guess(&input, &links, &err), MT_OK);
+    ck_assert_int_eq(mt_tag_projection_guess(&input, &links, &err), MT_OK);
     ck_assert_uint_eq(links.n, 3);
     ck_assert_uint_eq(links.items[1].source.begin, 2);
     ck_assert_uint_eq(links.items[1].target.begin, 2);
@@ -331,7 +332,7 @@ END_TEST
  * tag at each word, or for each word at each other, would take minutes;
  * Check's limit is seconds. */
 static void find_in_long(size_t n_words, const char *word, struct mt_offsets from,
-                         struct mt_placement *out)
+                         struct mt_tag_projection *out)
 {
     struct mt_text target = {0};
     struct mt_word_links links = {.items = calloc(n_words, sizeof *links.items)};
@@ -345,14 +346,14 @@ static void find_in_long(size_t n_words, const char *word, struct mt_offsets fro
     }
     ck_assert_int_eq(mt_text_check(&target, "a target", &err), MT_OK);
     const struct mt_range source_all = {0, tagged.text.length}, target_all = {0, target.length};
-    const struct mt_placement_input input = {.tagged = &tagged,
-                                             .target = target.bytes,
-                                             .target_length = target.length,
-                                             .links = &links,
-                                             .source_sentences = &source_all,
-                                             .target_sentences = &target_all,
-                                             .n_sentences = 1};
-    ck_assert_int_eq(mt_placement_find(&input, out, &err), MT_OK);
+    const struct mt_tag_projection_input input = {.tagged = &tagged,
+                                                  .target = target.bytes,
+                                                  .target_length = target.length,
+                                                  .links = &links,
+                                                  .source_sentences = &source_all,
+                                                  .target_sentences = &target_all,
+                                                  .n_sentences = 1};
+    ck_assert_int_eq(mt_tag_projection_find(&input, out, &err), MT_OK);
     free(links.items);
     mt_text_finish(&target);
 }
@@ -360,7 +361,7 @@ static void find_in_long(size_t n_words, const char *word, struct mt_offsets fro
 START_TEST(spans_without_words_of_their_own_take_what_is_no_others)
 {
     enum { N_SPANS = 4000, N_WORDS = 8000 };
-    struct mt_placement placement = {0};
+    struct mt_tag_projection projection = {0};
     mt_tagged_init(&tagged);
     mt_tagged_append(&tagged, "a ", 2);
     for (size_t i = 0; i < N_SPANS; i++) {
@@ -370,10 +371,10 @@ START_TEST(spans_without_words_of_their_own_take_what_is_no_others)
         mt_tagged_append(&tagged, " ", 1);
     }
     ck_assert_int_eq(mt_tagged_check(&tagged, &err), MT_OK);
-    find_in_long(N_WORDS, "x", (struct mt_offsets){.begin = 0, .end = 1}, &placement);
+    find_in_long(N_WORDS, "x", (struct mt_offsets){.begin = 0, .end = 1}, &projection);
     for (size_t i = 0; i < N_SPANS; i++)
-        ck_assert_uint_eq(placement.places[i].end, placement.places[i].begin + 1);
-    mt_placement_finish(&placement);
+        ck_assert_uint_eq(projection.places[i].end, projection.places[i].begin + 1);
+    mt_tag_projection_finish(&projection);
     mt_tagged_finish(&tagged);
 }
 END_TEST
@@ -381,12 +382,12 @@ END_TEST
 START_TEST(a_stand_in_among_many_copies_that_came_from_elsewhere_takes_the_first)
 {
     enum { N_WORDS = 400000 };
-    struct mt_placement placement = {0};
+    struct mt_tag_projection projection = {0};
     tag("a {1:Tom} c");
-    find_in_long(N_WORDS, "Tom", (struct mt_offsets){.begin = 0, .end = 1}, &placement);
-    ck_assert_uint_eq(placement.places[0].begin, 0);
-    ck_assert_uint_eq(placement.places[0].end, 3);
-    mt_placement_finish(&placement);
+    find_in_long(N_WORDS, "Tom", (struct mt_offsets){.begin = 0, .end = 1}, &projection);
+    ck_assert_uint_eq(projection.places[0].begin, 0);
+    ck_assert_uint_eq(projection.places[0].end, 3);
+    mt_tag_projection_finish(&projection);
     mt_tagged_finish(&tagged);
 }
 END_TEST
@@ -404,7 +405,7 @@ START_TEST(a_span_whose_words_are_lost_has_those_of_its_source)
         {"<a>Bug 12</a>", "12 Bug", "<a>12 Bug</a>"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct mt_placement placement = {0};
+        struct mt_tag_projection projection = {0};
         struct mt_text out = {0};
         tag(rows[i].notation);
         const char *from = strstr(tagged.text.bytes, "12"), *to = strstr(rows[i].target, "12");
@@ -414,19 +415,19 @@ START_TEST(a_span_whose_words_are_lost_has_those_of_its_source)
                                     .score = 1};
         struct mt_word_links links = {.items = &link, .n = 1, .capacity = 1};
         const struct mt_range whole[] = {{0, tagged.text.length}, {0, strlen(rows[i].target)}};
-        const struct mt_placement_input input = {.tagged = &tagged,
-                                                 .target = rows[i].target,
-                                                 .target_length = whole[1].end,
-                                                 .links = &links,
-                                                 .source_sentences = &whole[0],
-                                                 .target_sentences = &whole[1],
-                                                 .n_sentences = 1};
-        ck_assert_int_eq(mt_placement_find(&input, &placement, &err), MT_OK);
-        mt_placement_restore(&input, &placement);
-        ck_assert_int_eq(mt_placement_render(&input, &placement, write_plain, NULL, &out, &err),
-                         MT_OK);
+        const struct mt_tag_projection_input input = {.tagged = &tagged,
+                                                      .target = rows[i].target,
+                                                      .target_length = whole[1].end,
+                                                      .links = &links,
+                                                      .source_sentences = &whole[0],
+                                                      .target_sentences = &whole[1],
+                                                      .n_sentences = 1};
+        ck_assert_int_eq(mt_tag_projection_find(&input, &projection, &err), MT_OK);
+        mt_tag_projection_restore(&input, &projection);
+        ck_assert_int_eq(
+            mt_tag_projection_render(&input, &projection, write_plain, NULL, &out, &err), MT_OK);
         ck_assert_str_eq(out.bytes, rows[i].expected);
-        mt_placement_finish(&placement);
+        mt_tag_projection_finish(&projection);
         mt_text_finish(&out);
         mt_tagged_finish(&tagged);
     }
@@ -441,7 +442,7 @@ START_TEST(a_span_of_words_has_no_other_ones_digits)
         bool keeps;
     } rows[] = {{"<a>on</a> May 24", false}, {"<a>many</a> cats", true}, {"<a>24</a> cats", true}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct mt_placement placement = {0};
+        struct mt_tag_projection projection = {0};
         tag(rows[i].notation);
         struct mt_word_link link = {
             .source = {.begin = 0, .end = strcspn(rows[i].notation, " ") - 7},
@@ -449,26 +450,26 @@ START_TEST(a_span_of_words_has_no_other_ones_digits)
             .score = 1};
         struct mt_word_links links = {.items = &link, .n = 1, .capacity = 1};
         const struct mt_range whole[] = {{0, tagged.text.length}, {0, 5}};
-        const struct mt_placement_input input = {.tagged = &tagged,
-                                                 .target = "24 am",
-                                                 .target_length = 5,
-                                                 .links = &links,
-                                                 .source_sentences = &whole[0],
-                                                 .target_sentences = &whole[1],
-                                                 .n_sentences = 1};
-        ck_assert_int_eq(mt_placement_find(&input, &placement, &err), MT_OK);
-        placement.places[0] = (struct mt_place){.begin = 0, .end = 2};
-        ck_assert_int_eq(mt_placement_keeps_words(&input, &placement), rows[i].keeps);
-        mt_placement_finish(&placement);
+        const struct mt_tag_projection_input input = {.tagged = &tagged,
+                                                      .target = "24 am",
+                                                      .target_length = 5,
+                                                      .links = &links,
+                                                      .source_sentences = &whole[0],
+                                                      .target_sentences = &whole[1],
+                                                      .n_sentences = 1};
+        ck_assert_int_eq(mt_tag_projection_find(&input, &projection, &err), MT_OK);
+        projection.places[0] = (struct mt_projected_tag){.begin = 0, .end = 2};
+        ck_assert_int_eq(mt_tag_projection_keeps_words(&input, &projection), rows[i].keeps);
+        mt_tag_projection_finish(&projection);
         mt_tagged_finish(&tagged);
     }
 }
 END_TEST
 
-Suite *suite_placement(void)
+Suite *suite_tag_projection(void)
 {
-    Suite *suite = suite_create("placement");
-    TCase *tcase = tcase_create("placement");
+    Suite *suite = suite_create("tag_projection");
+    TCase *tcase = tcase_create("tag_projection");
     tcase_add_loop_test(tcase, marks_go_with_their_words, 0, sizeof cases / sizeof cases[0]);
     tcase_add_test(tcase, every_mark_is_written_once_whatever_the_links);
     tcase_add_test(tcase, terms_are_not_put_where_links_are_guessed);

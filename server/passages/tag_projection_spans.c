@@ -1,4 +1,4 @@
-#include "server/passages/placement_state.h"
+#include "server/passages/tag_projection_state.h"
 
 #include "base/size.h"
 
@@ -24,23 +24,23 @@ static uint32_t char_at(const char *text, size_t at)
     return mt_utf8_decode(text + at);
 }
 
-static double worth_of(const struct mt_placer_word *unit, const struct mt_tag *tag)
+static double worth_of(const struct mt_linked_word *unit, const struct mt_tag *tag)
 {
     if (unit->source_begin == unit->source_end)
         return UNKNOWN_WORD;
-    return mt_placer_came_from(unit, tag->begin, tag->end) ? OWN_WORD : OTHER_WORD;
+    return mt_linked_word_came_from(unit, tag->begin, tag->end) ? OWN_WORD : OTHER_WORD;
 }
 
 /* Returns the most valuable run of untaken words in [begin, end), by Kadane's algorithm. */
-static struct mt_placer_run best_run(const struct mt_placer *placer, const struct mt_tag *tag,
-                                     struct mt_range within)
+static struct mt_word_run best_run(const struct mt_tag_projector *projector,
+                                   const struct mt_tag *tag, struct mt_range within)
 {
-    struct mt_placer_run best = {0}, here = {0};
-    for (size_t i = 0; i < placer->n; i++) {
-        const struct mt_placer_word *unit = &placer->units[i];
+    struct mt_word_run best = {0}, here = {0};
+    for (size_t i = 0; i < projector->n; i++) {
+        const struct mt_linked_word *unit = &projector->units[i];
         bool is_out = unit->is_taken || unit->begin < within.begin || unit->end > within.end;
         if (is_out || here.worth <= 0)
-            here = (struct mt_placer_run){.first = i, .end = i};
+            here = (struct mt_word_run){.first = i, .end = i};
         if (is_out)
             continue;
         here.worth += worth_of(unit, tag);
@@ -51,47 +51,47 @@ static struct mt_placer_run best_run(const struct mt_placer *placer, const struc
     return best;
 }
 
-static bool is_within(const struct mt_placer_word *unit, const struct mt_tag *tag)
+static bool is_within(const struct mt_linked_word *unit, const struct mt_tag *tag)
 {
     return tag->begin < tag->end && tag->kind != MT_TAG_BREAK &&
-           mt_placer_came_from(unit, tag->begin, tag->end);
+           mt_linked_word_came_from(unit, tag->begin, tag->end);
 }
 
 /* Counts once for all children of a parent: to look for siblings at each word, for each span, would
  * take time in proportion to the square of the tags times the words. */
-static void count_children(struct mt_placer *placer, size_t parent)
+static void count_children(struct mt_tag_projector *projector, size_t parent)
 {
-    const struct mt_tagged_text *tagged = placer->input->tagged;
-    for (size_t i = 0; i < placer->n; i++)
-        placer->units[i].n_children = 0;
+    const struct mt_tagged_text *tagged = projector->input->tagged;
+    for (size_t i = 0; i < projector->n; i++)
+        projector->units[i].n_children = 0;
     for (size_t k = 0; k < tagged->n; k++)
-        for (size_t i = 0; i < placer->n && tagged->tags[k].parent == parent; i++)
-            placer->units[i].n_children += is_within(&placer->units[i], &tagged->tags[k]);
-    placer->is_counted = true;
+        for (size_t i = 0; i < projector->n && tagged->tags[k].parent == parent; i++)
+            projector->units[i].n_children += is_within(&projector->units[i], &tagged->tags[k]);
+    projector->is_counted = true;
 }
 
 /* Whether the word came from another child of the tag's parent. */
-static bool is_of_sibling(const struct mt_placer_word *unit, const struct mt_tag *tag)
+static bool is_of_sibling(const struct mt_linked_word *unit, const struct mt_tag *tag)
 {
     return unit->n_children > is_within(unit, tag);
 }
 
 /* Returns the word nearest to where the span should be, for a span to which no word is linked. */
-static struct mt_placer_run nearest_word(struct mt_placer *placer, size_t at,
-                                         struct mt_range within, const struct mt_tag *tag)
+static struct mt_word_run nearest_word(struct mt_tag_projector *projector, size_t at,
+                                       struct mt_range within, const struct mt_tag *tag)
 {
-    struct mt_placer_run best = {0};
+    struct mt_word_run best = {0};
     size_t best_distance = (size_t)-1;
-    if (!placer->is_counted)
-        count_children(placer, tag->parent);
-    for (size_t i = 0; i < placer->n; i++) {
-        const struct mt_placer_word *unit = &placer->units[i];
+    if (!projector->is_counted)
+        count_children(projector, tag->parent);
+    for (size_t i = 0; i < projector->n; i++) {
+        const struct mt_linked_word *unit = &projector->units[i];
         size_t distance = unit->begin > at ? unit->begin - at : at - unit->begin;
         if (unit->is_taken || unit->begin < within.begin || unit->end > within.end ||
             distance >= best_distance || is_of_sibling(unit, tag))
             continue;
         best_distance = distance;
-        best = (struct mt_placer_run){.first = i, .end = i + 1};
+        best = (struct mt_word_run){.first = i, .end = i + 1};
     }
     return best;
 }
@@ -108,7 +108,7 @@ static bool edge_is_punctuation(const struct mt_tagged_text *tagged, const struc
     return !mt_is_word_char(char_at(text, at));
 }
 
-static struct mt_range with_punctuation(const struct mt_placement_input *input,
+static struct mt_range with_punctuation(const struct mt_tag_projection_input *input,
                                         const struct mt_tag *tag, struct mt_range range,
                                         struct mt_range within)
 {
@@ -164,8 +164,9 @@ static bool ends_with(const char *text, struct mt_range range, uint32_t c)
 /* Extends the range to such a sign, which languages write on the other side of the number, and with
  * a blank: <b>$5</b>, <b>5 $</b>. Of two signs, the one that touches the number from before is its
  * own. */
-static struct mt_range with_unit(const struct mt_placement_input *input, const struct mt_tag *tag,
-                                 struct mt_range range, struct mt_range within)
+static struct mt_range with_unit(const struct mt_tag_projection_input *input,
+                                 const struct mt_tag *tag, struct mt_range range,
+                                 struct mt_range within)
 {
     const char *text = input->target;
     uint32_t unit = unit_of(input->tagged, tag);
@@ -192,42 +193,42 @@ static bool covers(const struct mt_tagged_text *tagged, const struct mt_tag *tag
     return tag->begin <= inner.begin && tag->end >= inner.end && tag->end > tag->begin;
 }
 
-static void place_span(struct mt_placer *placer, size_t index, struct mt_range source,
+static void place_span(struct mt_tag_projector *projector, size_t index, struct mt_range source,
                        struct mt_range within)
 {
-    const struct mt_placement_input *input = placer->input;
+    const struct mt_tag_projection_input *input = projector->input;
     const struct mt_tag *tag = &input->tagged->tags[index];
-    struct mt_place *place = &placer->out->places[index];
+    struct mt_projected_tag *place = &projector->out->places[index];
     if (covers(input->tagged, tag, source)) {
         struct mt_range all = mt_range_trim(input->target, within.begin, within.end);
-        *place = (struct mt_place){.begin = all.begin, .end = all.end};
+        *place = (struct mt_projected_tag){.begin = all.begin, .end = all.end};
         return;
     }
-    struct mt_placer_run run = best_run(placer, tag, within);
+    struct mt_word_run run = best_run(projector, tag, within);
     size_t at = mt_size_max(within.begin,
-                            mt_size_min(mt_placer_point_at(placer, tag->begin, true), within.end));
+                            mt_size_min(mt_project_point(projector, tag->begin, true), within.end));
     if (run.first == run.end)
-        run = nearest_word(placer, at, within, tag);
+        run = nearest_word(projector, at, within, tag);
     if (run.first == run.end) {
-        *place = (struct mt_place){.begin = at, .end = at};
+        *place = (struct mt_projected_tag){.begin = at, .end = at};
         return;
     }
-    struct mt_range range = {placer->units[run.first].begin, placer->units[run.end - 1].end};
+    struct mt_range range = {projector->units[run.first].begin, projector->units[run.end - 1].end};
     range = with_unit(input, tag, with_punctuation(input, tag, range, within), within);
-    *place = (struct mt_place){.begin = range.begin, .end = range.end};
+    *place = (struct mt_projected_tag){.begin = range.begin, .end = range.end};
     for (size_t i = run.first; i < run.end; i++)
-        placer->units[i].is_taken = true;
+        projector->units[i].is_taken = true;
 }
 
 /* Sets what each child span of parent is worth at best, and -1 for tags that are no such spans. */
-static void weigh_spans(const struct mt_placer *placer, size_t parent, struct mt_range within,
-                        double *worth)
+static void weigh_spans(const struct mt_tag_projector *projector, size_t parent,
+                        struct mt_range within, double *worth)
 {
-    const struct mt_tagged_text *tagged = placer->input->tagged;
+    const struct mt_tagged_text *tagged = projector->input->tagged;
     for (size_t i = 0; i < tagged->n; i++) {
         const struct mt_tag *tag = &tagged->tags[i];
         bool is_child = tag->kind == MT_TAG_SPAN && tag->parent == parent;
-        worth[i] = is_child ? best_run(placer, tag, within).worth : -1;
+        worth[i] = is_child ? best_run(projector, tag, within).worth : -1;
     }
 }
 
@@ -241,37 +242,37 @@ static size_t index_of_most(const double *worth, size_t n)
 }
 
 /* Places the spans of one parent, the most valuable ones first. */
-static void place_spans_in(struct mt_placer *placer, size_t parent, double *worth)
+static void place_spans_in(struct mt_tag_projector *projector, size_t parent, double *worth)
 {
-    const struct mt_placement_input *input = placer->input;
+    const struct mt_tag_projection_input *input = projector->input;
     struct mt_range source = {0, input->tagged->text.length}, within = {0, input->target_length};
     if (parent != MT_NO_TAG) {
         const struct mt_tag *tag = &input->tagged->tags[parent];
-        const struct mt_place *place = &placer->out->places[parent];
+        const struct mt_projected_tag *place = &projector->out->places[parent];
         source = (struct mt_range){tag->begin, tag->end};
         within = (struct mt_range){place->begin, place->end};
     }
-    for (size_t i = 0; i < placer->n; i++)
-        placer->units[i].is_taken = false;
-    placer->is_counted = false;
-    weigh_spans(placer, parent, within, worth);
+    for (size_t i = 0; i < projector->n; i++)
+        projector->units[i].is_taken = false;
+    projector->is_counted = false;
+    weigh_spans(projector, parent, within, worth);
     for (size_t i; (i = index_of_most(worth, input->tagged->n)) != MT_NO_TAG;) {
-        place_span(placer, i, source, within);
+        place_span(projector, i, source, within);
         worth[i] = -1;
     }
 }
 
 /* Parents come before their children. */
-enum mt_status mt_placer_place_spans(struct mt_placer *placer, struct mt_error *err)
+enum mt_status mt_project_spans(struct mt_tag_projector *projector, struct mt_error *err)
 {
-    const struct mt_tagged_text *tagged = placer->input->tagged;
+    const struct mt_tagged_text *tagged = projector->input->tagged;
     double *worth = calloc(tagged->n + 1, sizeof *worth);
     if (!worth)
         return mt_fail_memory(err, tagged->n * sizeof *worth, "tags");
-    place_spans_in(placer, MT_NO_TAG, worth);
+    place_spans_in(projector, MT_NO_TAG, worth);
     for (size_t i = 0; i < tagged->n; i++)
         if (tagged->tags[i].kind == MT_TAG_SPAN)
-            place_spans_in(placer, i, worth);
+            place_spans_in(projector, i, worth);
     free(worth);
     return MT_OK;
 }

@@ -1,4 +1,4 @@
-#include "server/passages/placement.h"
+#include "server/passages/tag_projection.h"
 
 #include "base/vector.h"
 
@@ -100,9 +100,10 @@ static enum mt_status transfer(const struct mt_word_links *links, const struct w
     return status;
 }
 
-enum mt_status mt_placement_transfer(const struct mt_word_links *links, const char *first,
-                                     size_t first_length, const char *other, size_t other_length,
-                                     struct mt_word_links *out, struct mt_error *err)
+enum mt_status mt_tag_projection_transfer(const struct mt_word_links *links, const char *first,
+                                          size_t first_length, const char *other,
+                                          size_t other_length, struct mt_word_links *out,
+                                          struct mt_error *err)
 {
     struct words a = {0}, b = {0};
     unsigned *table = NULL;
@@ -125,7 +126,7 @@ enum mt_status mt_placement_transfer(const struct mt_word_links *links, const ch
     return status;
 }
 
-static enum mt_status guess_sentence(const struct mt_placement_input *input, size_t index,
+static enum mt_status guess_sentence(const struct mt_tag_projection_input *input, size_t index,
                                      struct mt_word_links *out, struct mt_error *err)
 {
     struct mt_range from = input->source_sentences[index], to = input->target_sentences[index];
@@ -147,8 +148,8 @@ static enum mt_status guess_sentence(const struct mt_placement_input *input, siz
     return status;
 }
 
-enum mt_status mt_placement_guess(const struct mt_placement_input *input, struct mt_word_links *out,
-                                  struct mt_error *err)
+enum mt_status mt_tag_projection_guess(const struct mt_tag_projection_input *input,
+                                       struct mt_word_links *out, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < input->n_sentences && !status; i++)
