@@ -394,7 +394,7 @@ static enum mt_status begin_step(struct mt_request *request, struct mt_translate
         .plain = &plain,
         .traced = &traced,
         .trace = &round->tags,
-        .protects = !params->fields.alignment, /* an alignment shows what the model saw */
+        .finds_codes = !params->fields.alignment, /* an alignment shows what the model saw */
         .post_edits = params->fields.post_edit,
         .terms = glossary->terms,
         .reader = &text->reader,

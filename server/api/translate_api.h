@@ -22,7 +22,7 @@
  * whose texts together are the translation, and then the reply as event "result". If it is streamed
  * by tokens, then a text grows by the prefix that all hypotheses of a beam have in common.
  *
- * Placeholders (protect.h) are copied. Those that were lost are listed in "placeholders_lost",
+ * Placeholders (placeholders.h) are copied. Those that were lost are listed in "placeholders_lost",
  * which is there only in this case. With alignment they are ordinary text.
  *
  * Sentences whose translation looks wrong are listed in "warnings" (warnings.h), which is also

@@ -126,7 +126,7 @@ static enum mt_status create_passage(struct stream *stream, struct line *line, c
         .plain = &options->translation,
         .traced = &traced,
         .trace = &line->trace,
-        .protects = !options->as_json, /* its ids are those of the unchanged line */
+        .finds_codes = !options->as_json, /* its ids are those of the unchanged line */
         .post_edits = options->translation.eases_source,
         .reader = options->reader,
         .repairs_numbers = options->service->settings->repair_numbers,

@@ -31,7 +31,7 @@ struct mt_line_stream_options {
     /* Writes one object per line instead of text: "source", "text", "output_ids" (without start,
      * with eos), "score", "token_logprobs", "alternatives" if there are several hypotheses, and
      * "warnings" (warnings.h, without "text") if there are any. The model then gets the line
-     * unchanged; otherwise placeholders are replaced by other words (protect.h). */
+     * unchanged; otherwise placeholders are replaced by other words (placeholders.h). */
     bool as_json;
     int in_fd, out_fd;
     struct mt_progress_bar *bar; /* shows how many lines are written; may be NULL */

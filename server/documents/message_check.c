@@ -2,7 +2,7 @@
 
 #include "base/ascii.h"
 #include "base/size.h"
-#include "server/text/protect.h"
+#include "server/text/placeholders.h"
 #include "server/text/splitter.h"
 
 #include <string.h>
@@ -56,18 +56,18 @@ static void add(struct placeholders *out, size_t begin, size_t end)
 
 static void find_placeholders(const char *text, size_t length, struct placeholders *out)
 {
-    struct mt_protected next = mt_protect_find(text, length, 0);
+    struct mt_placeholder next = mt_placeholder_find(text, length, 0);
     *out = (struct placeholders){.is_complete = true};
     for (size_t at = 0; at < length && out->is_complete;) {
         size_t end = match_tag(text, length, at);
         if (end == 0)
             end = match_dollars(text, length, at);
-        while (next.kind != MT_PROTECTED_NOTHING && next.begin < at)
-            next = mt_protect_find(text, length, mt_size_max(at, next.end));
-        bool is_next = end == 0 && next.kind != MT_PROTECTED_NOTHING && next.begin == at;
+        while (next.kind != MT_NO_PLACEHOLDER && next.begin < at)
+            next = mt_placeholder_find(text, length, mt_size_max(at, next.end));
+        bool is_next = end == 0 && next.kind != MT_NO_PLACEHOLDER && next.begin == at;
         if (is_next)
             end = next.end;
-        if (end > 0 && (!is_next || next.kind == MT_PROTECTED_WORD))
+        if (end > 0 && (!is_next || next.kind == MT_PLACEHOLDER_WORD))
             add(out, at, end);
         at = end > 0 ? end : at + 1;
     }

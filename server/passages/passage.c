@@ -5,7 +5,7 @@
 #include "server/passages/number_repair.h"
 #include "server/text/guard.h"
 #include "server/text/localise.h"
-#include "server/text/lost.h"
+#include "server/text/placeholder_check.h"
 #include "server/text/post_edit.h"
 
 #include <assert.h>
@@ -595,7 +595,7 @@ static enum mt_status find_lost_in(const struct mt_passage *passage, size_t inde
         return status;
     status = render_part(passage, index, 0, NULL, &text, err);
     if (!status)
-        status = mt_lost_find(tagged, &text, lost->report, lost->context, err);
+        status = mt_placeholder_check(tagged, &text, lost->report, lost->context, err);
     mt_text_finish(&text);
     return status;
 }

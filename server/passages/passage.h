@@ -32,12 +32,12 @@ struct mt_passage_options {
     const struct mt_translation_options *plain;  /* options for parts that need no alignment */
     const struct mt_translation_options *traced; /* and for parts that do */
     struct mt_alignment_trace *trace; /* begun with traced; borrowed until the passage's end */
-    bool protects;   /* codes in the words are found, and the model sees only what it can read */
-    bool post_edits; /* post_edit.h; plain and traced have eases_source then */
+    bool finds_codes; /* codes in the words are found, and the model sees only what it can read */
+    bool post_edits;  /* post_edit.h; plain and traced have eases_source then */
     struct mt_terms *terms;              /* NULL: none */
-    const struct mt_recall *recall;      /* needs protects; NULL: nothing is known */
+    const struct mt_recall *recall;      /* needs finds_codes; NULL: nothing is known */
     const struct mt_proofreader *reader; /* borrowed until the passage's end; NULL: none */
-    /* sentences in the target's language are not translated; needs protects and a reader */
+    /* sentences in the target's language are not translated; needs finds_codes and a reader */
     bool keeps_target;
     bool repairs_numbers; /* number_repair.h; needs a reader */
 };
@@ -116,8 +116,8 @@ float mt_passage_score(const struct mt_passage *passage, size_t rank);
 size_t mt_passage_n_source_tokens(const struct mt_passage *passage);
 size_t mt_passage_n_target_tokens(const struct mt_passage *passage);
 
-/* Calls lost for every placeholder that rank 0 does not hold exactly as often as the text (lost.h).
- * It renders the passage. */
+/* Calls lost for every placeholder that rank 0 does not hold exactly as often as the text
+ * (placeholder_check.h). It renders the passage. */
 typedef void mt_passage_lost(void *context, const char *bytes, size_t length);
 MT_MUST_CHECK enum mt_status mt_passage_find_lost(struct mt_passage *passage, mt_passage_lost *lost,
                                                   void *context, struct mt_error *err);

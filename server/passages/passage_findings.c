@@ -92,14 +92,15 @@ static void list_repairs(const struct mt_rendering *rendering, size_t sentence, 
 }
 
 /* Counts numbers that stand in for placeholders and that the model wrote in another way. */
-static size_t count_garbled_stand_ins(const struct mt_tagged_text *tagged, struct mt_range sentence,
-                                      const struct mt_proofread_pair *pair)
+static size_t count_garbled_substitutes(const struct mt_tagged_text *tagged,
+                                        struct mt_range sentence,
+                                        const struct mt_proofread_pair *pair)
 {
     size_t n_garbled = 0;
     for (size_t i = 0; tagged && i < tagged->n; i++) {
         const struct mt_tag *tag = &tagged->tags[i];
         const char *word = tagged->text.bytes + tag->begin;
-        if (tag->kind == MT_TAG_STAND_IN && tag->begin >= sentence.begin &&
+        if (tag->kind == MT_TAG_SUBSTITUTE && tag->begin >= sentence.begin &&
             tag->end <= sentence.end && mt_ascii_is_digit(*word))
             n_garbled += !memmem(pair->target, pair->n_target, word, tag->end - tag->begin);
     }
@@ -108,11 +109,11 @@ static size_t count_garbled_stand_ins(const struct mt_tagged_text *tagged, struc
 
 /* A placeholder replaces its number even where the model garbled that, and nobody sees the garbled
  * number: it is not reported. */
-static void leave_out_stand_ins(struct part_findings *findings, size_t sentence,
-                                const struct mt_proofread_pair *pair)
+static void leave_out_substitutes(struct part_findings *findings, size_t sentence,
+                                  const struct mt_proofread_pair *pair)
 {
-    size_t n = count_garbled_stand_ins(findings->part->tagged,
-                                       findings->as_written.source_sentences[sentence], pair);
+    size_t n = count_garbled_substitutes(findings->part->tagged,
+                                         findings->as_written.source_sentences[sentence], pair);
     findings->difference.added.n -= mt_size_min(n, findings->difference.added.n);
 }
 
@@ -219,7 +220,7 @@ static enum mt_status proofread_sentence(const struct mt_passage *passage,
         return MT_OK;
     status = mt_proofread_numbers(passage->reader, &pair, &findings->difference, err);
     if (!status) {
-        leave_out_stand_ins(findings, sentence, &pair);
+        leave_out_substitutes(findings, sentence, &pair);
         status = mt_proofread_times(passage->reader, &pair, &findings->difference, err);
     }
     if (!status) {

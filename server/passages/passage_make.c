@@ -67,7 +67,7 @@ static enum mt_status create_traced(struct mt_maker *maker, struct mt_passage_pa
                                     const char *text, size_t length, struct mt_error *err)
 {
     struct mt_translation_options traced = *maker->options->traced;
-    traced.leaves_signs = maker->options->protects;
+    traced.leaves_signs = maker->options->finds_codes;
     enum mt_status status =
         mt_translation_create(maker->model, text, length, &traced, &part->translation, err);
     if (status)
@@ -90,7 +90,7 @@ static enum mt_status translate(struct mt_maker *maker, struct mt_passage_part *
         return status;
     part->is_unaligned = !is_plain;
     struct mt_translation_options plain = *maker->options->plain;
-    plain.leaves_signs = maker->options->protects;
+    plain.leaves_signs = maker->options->finds_codes;
     if (maker->passage->repairs_numbers) {
         plain.trace_numbers = mt_alignment_trace_reserve_sentence;
         plain.trace_context = maker->passage->trace;
@@ -243,9 +243,9 @@ static void append_code(struct mt_maker *maker, struct mt_tagged_text *tagged, s
     else if (code->kind == MT_CODE_TERM)
         append_term(maker, tagged, code, &own);
     else if (code->kind == MT_CODE_WORD || code->kind == MT_CODE_NUMBER)
-        mt_tagged_stand_in(tagged,
-                           mt_stand_ins_next(&maker->stand_ins, code->kind == MT_CODE_NUMBER),
-                           own.bytes, own.length);
+        mt_tagged_substitute(tagged,
+                             mt_substitutes_next(&maker->substitutes, code->kind == MT_CODE_NUMBER),
+                             own.bytes, own.length);
     else
         mt_tagged_point(tagged, own.bytes, own.length);
     if (own.status)
@@ -412,7 +412,8 @@ static enum mt_status take_inner(struct mt_maker *maker, struct mt_stretch inner
             return mt_fail_memory(err, sizeof *part->tagged, "a text");
         mt_tagged_init(part->tagged);
         if (lacks_subject(maker, &inner))
-            mt_tagged_stand_in(part->tagged, mt_stand_ins_next(&maker->stand_ins, false), "", 0);
+            mt_tagged_substitute(part->tagged, mt_substitutes_next(&maker->substitutes, false), "",
+                                 0);
         struct mt_stretch left = append_stretch(maker, part->tagged, &inner);
         part->range.end = left.words.begin;
         part->code_end = left.first < maker->n ? maker->outer[left.first].code : maker->segment->n;
@@ -536,7 +537,7 @@ enum mt_status mt_maker_take(struct mt_maker *maker, const struct mt_stretch *st
     size_t end = stretch->words.end;
     bool is_special =
         stretch->first < stretch->end || next_special(maker, stretch) < end ||
-        (maker->options->protects && line_end(words, stretch->words.begin, end) < end);
+        (maker->options->finds_codes && line_end(words, stretch->words.begin, end) < end);
     return is_special && mt_maker_is_whole(maker) ? take_line(maker, stretch, err)
                                                   : take_lines(maker, stretch, err);
 }
@@ -648,11 +649,11 @@ static enum mt_status take_whole(struct mt_maker *maker, struct mt_error *err)
 static enum mt_status take_segment(struct mt_maker *maker, struct mt_error *err)
 {
     const struct mt_passage_options *options = maker->options;
-    if (maker->passage->is_plain && !options->protects && !options->terms)
+    if (maker->passage->is_plain && !options->finds_codes && !options->terms)
         return take_whole(maker, err);
     const struct mt_codes_options codes = {.tokenizer = maker->reads,
                                            .source_lang = options->plain->source_lang,
-                                           .protects = options->protects,
+                                           .finds_codes = options->finds_codes,
                                            .terms = options->terms};
     size_t n_before = maker->passage->n;
     enum mt_status status = mt_codes_find(maker->segment, &codes, err);
@@ -677,7 +678,7 @@ static enum mt_status take_text(struct mt_maker *maker, struct mt_error *err)
 {
     struct mt_coded *coded = &maker->passage->coded;
     enum mt_status status = MT_OK;
-    mt_stand_ins_init(&maker->stand_ins, coded->source, coded->length);
+    mt_substitutes_init(&maker->substitutes, coded->source, coded->length);
     for (size_t i = 0; i < coded->n && !status; i++) {
         maker->segment = &coded->segments[i];
         status = take_segment(maker, err);
@@ -716,7 +717,7 @@ enum mt_status mt_passage_create(const struct mt_model *model, struct mt_coded *
     struct mt_maker maker = {.passage = passage,
                              .model = model,
                              .options = options,
-                             .reads = options->protects ? tokenizer : NULL};
+                             .reads = options->finds_codes ? tokenizer : NULL};
     enum mt_status status = take_text(&maker, err);
     if (!status && options->terms && mt_terms_have_run_out(options->terms))
         status = mt_fail_memory(err, passage->coded.length, "words of a text");

@@ -7,7 +7,7 @@
 #define MT_SERVER_PASSAGES_PASSAGE_MAKER_H
 
 #include "server/passages/passage_state.h"
-#include "server/text/protect.h"
+#include "server/text/substitutes.h"
 
 /* A code that is not within another. */
 struct mt_outer {
@@ -21,7 +21,7 @@ struct mt_maker {
     const struct mt_model *model;
     const struct mt_passage_options *options;
     const struct mt_tokenizer *reads; /* NULL: the model is shown everything */
-    struct mt_stand_ins stand_ins;
+    struct mt_substitutes substitutes;
     struct mt_coded_segment *segment;
     struct mt_outer *outer;
     bool *is_cut; /* for each outer code, whether it is an edge at which a text ends */

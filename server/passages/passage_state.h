@@ -84,7 +84,7 @@ MT_MUST_CHECK enum mt_status mt_rendering_find_links(const struct mt_passage *pa
                                                      struct mt_error *err);
 
 /* Lists the ranges of a part's text whose numbers do not count: terms, which have other numbers in
- * the target, and stand-ins, which are removed. */
+ * the target, and substitutes, which are removed. */
 MT_MUST_CHECK enum mt_status mt_passage_list_ignored(const struct mt_passage_part *part,
                                                      struct mt_ranges *out, struct mt_error *err);
 

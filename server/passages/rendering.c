@@ -126,7 +126,7 @@ enum mt_status mt_passage_list_ignored(const struct mt_passage_part *part, struc
     enum mt_status status = MT_OK;
     const struct mt_tagged_text *tagged = part->tagged;
     for (size_t i = 0; tagged && i < tagged->n && !status; i++)
-        if (tagged->tags[i].kind == MT_TAG_TERM || tagged->tags[i].kind == MT_TAG_STAND_IN)
+        if (tagged->tags[i].kind == MT_TAG_TERM || tagged->tags[i].kind == MT_TAG_SUBSTITUTE)
             status = mt_ranges_append(out, tagged->tags[i].begin, tagged->tags[i].end, err);
     return status;
 }

@@ -151,7 +151,7 @@ size_t mt_project_point(const struct mt_tag_projector *projector, size_t source,
     return at == to.begin && is_behind_word ? end_of_first_word(input->target, to) : at;
 }
 
-/* ---- stand-ins ---- */
+/* ---- substitutes ---- */
 
 /* Whether a word that ends beside c really ends there. */
 static bool parts_from(uint32_t c)
@@ -232,7 +232,7 @@ static bool take_copy(struct mt_tag_projector *projector, size_t index, const ch
     return false;
 }
 
-static bool take_stand_in(struct mt_tag_projector *projector, size_t index, bool is_strict)
+static bool take_substitute(struct mt_tag_projector *projector, size_t index, bool is_strict)
 {
     const struct mt_tag *tag = &projector->input->tagged->tags[index];
     return take_copy(projector, index, projector->input->tagged->text.bytes + tag->begin,
@@ -440,7 +440,7 @@ static bool take_term(struct mt_tag_projector *projector, size_t index, int pass
     }
 }
 
-/* As with stand-ins, copies that the alignment confirms come before others. */
+/* As with substitutes, copies that the alignment confirms come before others. */
 static void place_terms(struct mt_tag_projector *projector, bool *is_placed)
 {
     const struct mt_tagged_text *tagged = projector->input->tagged;
@@ -463,9 +463,9 @@ static void place_terms(struct mt_tag_projector *projector, bool *is_placed)
     }
 }
 
-/* ---- stand-ins, all of them ---- */
+/* ---- substitutes, all of them ---- */
 
-static enum mt_status place_stand_ins(struct mt_tag_projector *projector, struct mt_error *err)
+static enum mt_status place_substitutes(struct mt_tag_projector *projector, struct mt_error *err)
 {
     const struct mt_tagged_text *tagged = projector->input->tagged;
     size_t n_most = tagged->n * 4 + 1;
@@ -473,18 +473,18 @@ static enum mt_status place_stand_ins(struct mt_tag_projector *projector, struct
     projector->out->removed = calloc(n_most + 1, sizeof *projector->out->removed);
     if (!projector->out->removed || !is_placed) {
         free(is_placed);
-        return mt_fail_memory(err, n_most * sizeof *projector->out->removed, "stand-ins");
+        return mt_fail_memory(err, n_most * sizeof *projector->out->removed, "substitutes");
     }
     /* Pass 0 takes copies that the alignment confirms, pass 1 any copy, pass 2 altered copies. */
     for (int pass = 0; pass < 3; pass++)
         for (size_t i = 0; i < tagged->n; i++)
-            if (tagged->tags[i].kind == MT_TAG_STAND_IN && !is_placed[i])
+            if (tagged->tags[i].kind == MT_TAG_SUBSTITUTE && !is_placed[i])
                 is_placed[i] =
-                    pass == 2 ? take_word(projector, i) : take_stand_in(projector, i, pass == 0);
+                    pass == 2 ? take_word(projector, i) : take_substitute(projector, i, pass == 0);
     place_terms(projector, is_placed);
     for (size_t i = 0; i < tagged->n; i++) {
         const struct mt_tag *tag = &tagged->tags[i];
-        if (tag->kind != MT_TAG_STAND_IN)
+        if (tag->kind != MT_TAG_SUBSTITUTE)
             continue;
         remove_other_copies(projector, tag, n_most);
         if (is_placed[i])
@@ -525,7 +525,7 @@ enum mt_status mt_tag_projection_find(const struct mt_tag_projection_input *inpu
         return mt_fail_memory(err, tagged->n * sizeof *out->places, "places");
     enum mt_status status = read_units(&projector, err);
     if (!status)
-        status = place_stand_ins(&projector, err);
+        status = place_substitutes(&projector, err);
     if (!status)
         status = mt_project_spans(&projector, err);
     for (size_t i = 0; i < tagged->n && !status; i++) {

@@ -2,12 +2,13 @@
  * Where the tags of a text (tagged_text.h) belong in its translation, by the words that the
  * alignment links. Every tag gets exactly one place, and nesting is kept:
  *
- *   span      the run of words with the most that came from its own and the fewest that did not
- *   stand-in  where the model copied it; else the word that came from it; else it is a point
- *   term      where its translation stands already; else the words that came from it, at most as
- *             many as it has; else one that stays as it is is a point, and others are lost
- *   point     behind the translation of the word before it (leading ones: before that of the next)
- *   break     the same line feed
+ *   span        the run of words with the most that came from its own and the fewest that did not
+ *   substitute  where the model copied it; else the word that came from it; else it is a point
+ *   term        where its translation stands already; else the words that came from it, at most as
+ *               many as it has; else one that stays as it is is a point, and others are lost
+ *   point       behind the translation of the word before it (leading ones: before that of the
+ *               next)
+ *   break       the same line feed
  *
  * Thread-safety: one thread at a time.
  */
@@ -33,8 +34,8 @@ struct mt_tag_projection_input {
 };
 
 struct mt_projected_tag {
-    size_t begin, end; /* bytes of the target, perhaps none, that a stand-in replaces */
-    bool is_inserted;  /* a stand-in or term from which no word of the target came */
+    size_t begin, end; /* bytes of the target, perhaps none, that a substitute replaces */
+    bool is_inserted;  /* a substitute or term from which no word of the target came */
     bool is_lost;      /* a term that has no place */
     /* a span for which the source's words are written instead of the target's */
     bool is_restored;
@@ -46,7 +47,7 @@ struct mt_projected_tag {
 /* Has to be zero-initialised. */
 struct mt_tag_projection {
     struct mt_projected_tag *places; /* one per tag */
-    struct mt_range *removed; /* bytes that are not written: stand-ins; ascending, disjoint */
+    struct mt_range *removed; /* bytes that are not written: substitutes; ascending, disjoint */
     size_t n_removed;
 };
 
@@ -56,7 +57,7 @@ MT_MUST_CHECK enum mt_status mt_tag_projection_find(const struct mt_tag_projecti
                                                     struct mt_error *err);
 void mt_tag_projection_finish(struct mt_tag_projection *projection);
 
-/* Whether each span that held a letter, a digit or a stand-in in the source holds one in the
+/* Whether each span that held a letter, a digit or a substitute in the source holds one in the
  * translation. For a span that held words, digits that the source has elsewhere are not enough. */
 bool mt_tag_projection_keeps_words(const struct mt_tag_projection_input *input,
                                    const struct mt_tag_projection *projection);

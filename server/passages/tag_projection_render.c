@@ -140,7 +140,7 @@ static void stretch_sentence(struct renderer *renderer)
         input->written_sentences[n - 1].end = renderer->out->length;
 }
 
-/* Leaves a stand-in out that nothing replaces, with the blank behind it. */
+/* Leaves a substitute out that nothing replaces, with the blank behind it. */
 static void pass_over(struct renderer *renderer, const struct mt_projected_tag *place)
 {
     const struct mt_tag_projection_input *input = renderer->input;
@@ -151,8 +151,8 @@ static void pass_over(struct renderer *renderer, const struct mt_projected_tag *
     note_sentences(renderer, begin, renderer->at, renderer->out->length);
 }
 
-static void write_stand_in(struct renderer *renderer, const struct mt_tag *tag,
-                           const struct mt_projected_tag *place)
+static void write_substitute(struct renderer *renderer, const struct mt_tag *tag,
+                             const struct mt_projected_tag *place)
 {
     bool is_apart = place->is_inserted || renderer->at != place->begin;
     if (place->is_lost)
@@ -208,8 +208,8 @@ static void write_tag(struct renderer *renderer, size_t index, size_t end)
         write_gap(renderer, tag);
     } else if (tag->kind == MT_TAG_POINT) {
         write_point(renderer, tag);
-    } else if (tag->kind == MT_TAG_STAND_IN || tag->kind == MT_TAG_TERM) {
-        write_stand_in(renderer, tag, place);
+    } else if (tag->kind == MT_TAG_SUBSTITUTE || tag->kind == MT_TAG_TERM) {
+        write_substitute(renderer, tag, place);
     } else {
         write_string(renderer, tag->opening);
         size_t stop = mt_size_min(place->end, end);

@@ -8,7 +8,7 @@
 
 #include <unicode/uchar.h>
 
-/* Whether a byte of the target is replaced by a stand-in or term. */
+/* Whether a byte of the target is replaced by a substitute or term. */
 static bool is_removed(const struct mt_tag_projection *projection, size_t at)
 {
     size_t low = 0, high = projection->n_removed;
@@ -41,13 +41,13 @@ static bool is_within(const struct mt_tagged_text *tagged, size_t tag, size_t sp
     return tag == span;
 }
 
-/* Whether a stand-in or term is within a span. It follows the span in the list then. */
+/* Whether a substitute or term is within a span. It follows the span in the list then. */
 static bool holds_code(const struct mt_tagged_text *tagged, size_t span)
 {
     const struct mt_tag *own = &tagged->tags[span];
     for (size_t i = span + 1; i < tagged->n && tagged->tags[i].begin <= own->end; i++) {
         bool is_code =
-            tagged->tags[i].kind == MT_TAG_STAND_IN || tagged->tags[i].kind == MT_TAG_TERM;
+            tagged->tags[i].kind == MT_TAG_SUBSTITUTE || tagged->tags[i].kind == MT_TAG_TERM;
         if (is_code && is_within(tagged, i, span))
             return true;
     }

@@ -1,6 +1,6 @@
 /*
- * What the files share that find the places of tags: tag_projection.c for stand-ins, terms, points
- * and breaks, tag_projection_spans.c for spans.
+ * What the files share that find the places of tags: tag_projection.c for substitutes, terms,
+ * points and breaks, tag_projection_spans.c for spans.
  *
  * Thread-safety: one thread at a time.
  */
@@ -14,7 +14,7 @@ struct mt_linked_word {
     size_t begin, end;
     size_t source_begin, source_end;
     float score;   /* how much of it came from that word */
-    bool is_taken; /* by a span or stand-in of the parent that is being worked on */
+    bool is_taken; /* by a span or substitute of the parent that is being worked on */
     /* children of that parent that hold the source word, once they are counted */
     size_t n_children;
 };
@@ -39,7 +39,7 @@ bool mt_linked_word_came_from(const struct mt_linked_word *unit, size_t begin, s
 /* Returns where a point at `source` belongs. If it leads, it belongs to the word behind it. */
 size_t mt_project_point(const struct mt_tag_projector *projector, size_t source, bool leads);
 
-/* Places all spans, after stand-ins and terms. MT_MEMORY. */
+/* Places all spans, after substitutes and terms. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_project_spans(struct mt_tag_projector *projector,
                                               struct mt_error *err);
 

@@ -1,6 +1,6 @@
 #include "server/text/accelerator.h"
 
-#include "server/text/protect.h"
+#include "server/text/placeholders.h"
 #include "server/text/splitter.h"
 
 #include <string.h>
@@ -46,11 +46,11 @@ static bool is_mark(const char *text, size_t length, char mark, size_t word, siz
 static size_t find_mark(const char *text, size_t length, char mark)
 {
     size_t found = length, n = 0, word = 0; /* word: where the word that holds `at` begins */
-    struct mt_protected next = mt_protect_find(text, length, 0);
+    struct mt_placeholder next = mt_placeholder_find(text, length, 0);
     for (size_t at = 0; at < length;) {
-        if (next.kind != MT_PROTECTED_NOTHING && at >= next.begin) {
+        if (next.kind != MT_NO_PLACEHOLDER && at >= next.begin) {
             at = word = next.end;
-            next = mt_protect_find(text, length, at);
+            next = mt_placeholder_find(text, length, at);
             continue;
         }
         if (text[at] == mark) {
@@ -91,11 +91,11 @@ static size_t find_place(const char *text, size_t length, uint32_t letter)
 {
     size_t first = length;
     bool is_in_word = false;
-    struct mt_protected next = mt_protect_find(text, length, 0);
+    struct mt_placeholder next = mt_placeholder_find(text, length, 0);
     for (size_t at = 0; at < length;) {
-        if (next.kind != MT_PROTECTED_NOTHING && at >= next.begin) {
+        if (next.kind != MT_NO_PLACEHOLDER && at >= next.begin) {
             at = next.end;
-            next = mt_protect_find(text, length, at);
+            next = mt_placeholder_find(text, length, at);
             is_in_word = true;
             continue;
         }

@@ -4,7 +4,7 @@
  * is taken out of a message and put into the translation.
  *
  * A mark is the only one of its kind in a message and stands before a letter or digit. It is not
- * within a placeholder (protect.h), nor within words that look similar: "&amp;", "R&D",
+ * within a placeholder (placeholders.h), nor within words that look similar: "&amp;", "R&D",
  * "file_name".
  *
  * Thread-safety: safe.

@@ -474,3 +474,34 @@ bool mt_placeholder_is_count(const char *bytes, size_t length)
         return true;
     return mt_placeholder_at(bytes, length, 0) == length && is_name_of_count(bytes, length);
 }
+
+/* ---- in a text ---- */
+
+/* Returns the end of the placeholder, with further placeholders and characters that adjoin it. */
+static size_t extend(const char *text, size_t length, size_t end)
+{
+    while (end < length) {
+        size_t n = mt_placeholder_at(text, length, end);
+        if (n == 0 && !mt_placeholder_may_touch(text[end]))
+            break;
+        end += n ? n : 1;
+    }
+    return end;
+}
+
+struct mt_placeholder mt_placeholder_find(const char *text, size_t length, size_t from)
+{
+    for (size_t i = from; i < length; i += mt_char_length(text + i)) {
+        size_t n = mt_placeholder_at(text, length, i);
+        if (n) {
+            size_t begin = i;
+            while (begin > from && mt_placeholder_may_touch(text[begin - 1]))
+                begin--;
+            return (struct mt_placeholder){MT_PLACEHOLDER_WORD, begin, extend(text, length, i + n)};
+        }
+        n = mt_emoji_at(text, length, i);
+        if (n)
+            return (struct mt_placeholder){MT_PLACEHOLDER_EMOJI, i, i + n};
+    }
+    return (struct mt_placeholder){MT_NO_PLACEHOLDER, length, length};
+}

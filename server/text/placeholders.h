@@ -1,6 +1,9 @@
 /*
- * Finds placeholders and other things in a text that are copied and not translated (protect.h names
- * the kinds), and emoji. Texts are well-formed UTF-8.
+ * Placeholders in a text, which a translation must have unchanged: printf's %s and %(name)s,
+ * {name}, {{x}}, ${x}, URLs and e-mail addresses; numbers of at least four groups (192.168.0.1, a
+ * UUID), hashes and keys, accounts, timestamps of ISO 8601, Windows' paths; and emoji. The model
+ * sees a word in their place (substitutes.h); emoji are taken out (codes_find.h, which finds the
+ * rest, too). Texts are well-formed UTF-8.
  *
  * Thread-safety: the functions depend on their arguments alone.
  */
@@ -26,5 +29,20 @@ bool mt_placeholder_names_count(const char *name, size_t length);
 
 /* Returns the length of the run of emoji that text[begin, length) begins with, or 0. */
 size_t mt_emoji_at(const char *text, size_t length, size_t begin);
+
+enum mt_placeholder_kind {
+    MT_NO_PLACEHOLDER,
+    MT_PLACEHOLDER_WORD,
+    MT_PLACEHOLDER_EMOJI,
+};
+
+struct mt_placeholder {
+    enum mt_placeholder_kind kind;
+    size_t begin, end;
+};
+
+/* Returns the first placeholder of text[from, length). Adjacent placeholders are one, with letters
+ * that adjoin them. */
+struct mt_placeholder mt_placeholder_find(const char *text, size_t length, size_t from);
 
 #endif

@@ -170,11 +170,11 @@ static bool ends_in_word(const struct mt_text *text)
     return mt_is_word_char(last);
 }
 
-/* Puts a blank between a stand-in and a word directly behind it, because together they would be
+/* Puts a blank between a substitute and a word directly behind it, because together they would be
  * another word. */
-static void part_from_stand_in(struct mt_tagged_text *tagged, const char *bytes)
+static void part_from_substitute(struct mt_tagged_text *tagged, const char *bytes)
 {
-    if (tagged->stand_in_end > 0 && tagged->text.length == tagged->stand_in_end &&
+    if (tagged->substitute_end > 0 && tagged->text.length == tagged->substitute_end &&
         begins_word(bytes))
         add_blank(tagged);
 }
@@ -186,7 +186,7 @@ void mt_tagged_append(struct mt_tagged_text *tagged, const char *bytes, size_t l
         return;
     if (tagged->pending != MT_NO_TAG)
         from = place_blanks(tagged, bytes);
-    part_from_stand_in(tagged, bytes);
+    part_from_substitute(tagged, bytes);
     mt_text_append(&tagged->text, bytes + from, length - from);
 }
 
@@ -248,16 +248,16 @@ void mt_tagged_break(struct mt_tagged_text *tagged, const char *content, size_t 
         tag->end = tagged->text.length;
 }
 
-void mt_tagged_stand_in(struct mt_tagged_text *tagged, const char *word, const char *content,
-                        size_t length)
+void mt_tagged_substitute(struct mt_tagged_text *tagged, const char *word, const char *content,
+                          size_t length)
 {
     if (tagged->pending != MT_NO_TAG)
         place_blanks(tagged, word);
     if (ends_in_word(&tagged->text))
         add_blank(tagged);
-    struct mt_tag *tag = add(tagged, MT_TAG_STAND_IN, content, length);
+    struct mt_tag *tag = add(tagged, MT_TAG_SUBSTITUTE, content, length);
     mt_text_append_string(&tagged->text, word);
-    tagged->stand_in_end = tagged->text.length;
+    tagged->substitute_end = tagged->text.length;
     if (tag)
         tag->end = tagged->text.length;
 }
@@ -266,7 +266,7 @@ void mt_tagged_term(struct mt_tagged_text *tagged, const struct mt_tagged_term *
 {
     if (tagged->pending != MT_NO_TAG)
         place_blanks(tagged, term->words);
-    part_from_stand_in(tagged, term->words);
+    part_from_substitute(tagged, term->words);
     struct mt_tag *tag = add(tagged, MT_TAG_TERM, term->written, term->n_written);
     mt_text_append(&tagged->text, term->words, term->n_words);
     if (!tag)
@@ -349,7 +349,7 @@ bool mt_tagged_has_words(const struct mt_tagged_text *tagged)
     size_t at = 0;
     for (size_t i = 0; i < tagged->n; i++) {
         const struct mt_tag *tag = &tagged->tags[i];
-        if (tag->kind != MT_TAG_STAND_IN)
+        if (tag->kind != MT_TAG_SUBSTITUTE)
             continue;
         if (mt_has_word(tagged->text.bytes, at, tag->begin))
             return true;

@@ -5,7 +5,7 @@
  *
  *   Click <b>Save</b>, {name}! <img>     ->   text   Click Save, Tom!
  *                                             tags   span "<b>" "</b>" around Save
- *                                                    stand-in "{name}" for Tom
+ *                                                    substitute "{name}" for Tom
  *                                                    point "<img>" behind the sentence
  *
  * A point with blanks on both sides takes one of them along, so that the model does not see two.
@@ -19,10 +19,10 @@
 #include "server/text/splitter.h"
 
 enum mt_tag_kind {
-    MT_TAG_SPAN,     /* is around its words, with opening and closing */
-    MT_TAG_POINT,    /* is between words and has only an opening, like those below */
-    MT_TAG_BREAK,    /* a line feed of the text */
-    MT_TAG_STAND_IN, /* a word of the text that the opening replaces */
+    MT_TAG_SPAN,       /* is around its words, with opening and closing */
+    MT_TAG_POINT,      /* is between words and has only an opening, like those below */
+    MT_TAG_BREAK,      /* a line feed of the text */
+    MT_TAG_SUBSTITUTE, /* a word of the text that the opening replaces */
     /* words of the text whose translation is given: as it is written (opening) and as plain text
      * (closing) */
     MT_TAG_TERM,
@@ -64,8 +64,8 @@ struct mt_tagged_text {
     size_t n, capacity;
     struct mt_anchor *anchors; /* ascending */
     size_t n_anchors, anchors_capacity;
-    size_t stand_in_end; /* where the last stand-in ends in text; 0: there is none */
-    size_t open;         /* the innermost open span, or MT_NO_TAG */
+    size_t substitute_end; /* where the last substitute ends in text; 0: there is none */
+    size_t open;           /* the innermost open span, or MT_NO_TAG */
     /* the first tag at the text's end that nothing follows yet, or MT_NO_TAG */
     size_t pending;
     enum mt_status status; /* the first failure; from then on nothing is added */
@@ -93,8 +93,8 @@ void mt_tagged_point(struct mt_tagged_text *tagged, const char *content, size_t 
  * is around it. The model sees one blank. */
 void mt_tagged_gap(struct mt_tagged_text *tagged, const char *content, size_t length);
 void mt_tagged_break(struct mt_tagged_text *tagged, const char *content, size_t length);
-void mt_tagged_stand_in(struct mt_tagged_text *tagged, const char *word, const char *content,
-                        size_t length);
+void mt_tagged_substitute(struct mt_tagged_text *tagged, const char *word, const char *content,
+                          size_t length);
 
 struct mt_tagged_term {
     const char *words, *target,
@@ -116,7 +116,7 @@ struct mt_range mt_tagged_find_source(const struct mt_tagged_text *tagged, struc
 MT_MUST_CHECK enum mt_status mt_tagged_check(const struct mt_tagged_text *tagged,
                                              struct mt_error *err);
 
-/* Whether the text has something to translate: a letter or digit outside of stand-ins. */
+/* Whether the text has something to translate: a letter or digit outside of substitutes. */
 bool mt_tagged_has_words(const struct mt_tagged_text *tagged);
 
 /* Whether the tags' places are known without an alignment: at the ends of the text, around all of

@@ -17,9 +17,9 @@
  * Of 300 sentences with one term 261 had the reference's form so, 215 when the first one was put in
  * always (chrF2 48.8 and 48.5).
  *
- * The model sees the words of a term as they are: on 583 sentences of the development set with one term
- * each the translation had BLEU 30.1 and chrF 52.9 so, 17.8 and 45.7 with stand-ins, 28.7 and 51.9 when
- * the model went on behind the given words.
+ * The model sees the words of a term as they are: on 583 sentences of the development set with one
+ * term each the translation had BLEU 30.1 and chrF 52.9 so, 17.8 and 45.7 with substitutes, 28.7
+ * and 51.9 when the model went on behind the given words.
  *
  * Thread-safety: one thread at a time.
  */

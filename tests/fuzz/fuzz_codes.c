@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     const struct mt_coded_options reading = {.max_tags = 1000};
-    const struct mt_codes_options options = {.source_lang = "en", .protects = true};
+    const struct mt_codes_options options = {.source_lang = "en", .finds_codes = true};
     struct mt_coded coded = {0};
     struct mt_error err;
     if (length == 0 || mt_utf8_valid_prefix((const char *)bytes + 1, length - 1) != length - 1)

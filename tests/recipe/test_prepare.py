@@ -169,8 +169,8 @@ class Changes(unittest.TestCase):
             self.assertIn(match[2], augment.STAND_IN_NUMBERS)
         self.assertIsNone(augment.stand_ins(random.Random(1), "%s files", "Dateien"))
 
-    def test_the_server_has_those_stand_ins(self):
-        with open(os.path.join(ROOT, "server", "text", "protect.c"), encoding="utf-8") as file:
+    def test_the_server_has_those_words(self):
+        with open(os.path.join(ROOT, "server", "text", "substitutes.c"), encoding="utf-8") as file:
             text = file.read()
         for name, words in (("names", augment.STAND_INS), ("numbers", augment.STAND_IN_NUMBERS)):
             listed = re.search(rf"const {name}\[\] = \{{(.*?)\}}", text, re.S)[1]

@@ -274,7 +274,7 @@ enum mt_status mt_codes_find(struct mt_coded_segment *segment,
                                      .options = options,
                                      .segment = segment,
                                      .err = err};
-    if (finder.length == 0 || (!options->protects && !options->terms))
+    if (finder.length == 0 || (!options->finds_codes && !options->terms))
         return MT_OK;
     if (!options->terms && is_prose(&finder))
         return MT_OK;
@@ -282,7 +282,7 @@ enum mt_status mt_codes_find(struct mt_coded_segment *segment,
     if (!finder.taken)
         return mt_fail_memory(err, finder.length, "codes of a text");
     take_own(&finder);
-    if (options->protects)
+    if (options->finds_codes)
         find(&finder);
     enum mt_status status = finder.status ? finder.status : sort(&finder);
     if (!status && options->terms)

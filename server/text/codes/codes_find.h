@@ -22,7 +22,7 @@ struct mt_tokenizer;
 struct mt_codes_options {
     const struct mt_tokenizer *tokenizer; /* what can be read (mt_tokenizer_reads); NULL: all can */
     const char *source_lang;              /* BCP 47; NULL: not known */
-    bool protects;                        /* false: terms alone are sought */
+    bool finds_codes;                     /* false: terms alone are sought */
     struct mt_terms *terms;               /* NULL: none */
 };
 

@@ -109,7 +109,7 @@ static enum mt_status take_apart(struct round *r, const struct sample *sample, s
     const struct mt_passage_options options = {.plain = &r->plain,
                                                .traced = &r->traced,
                                                .trace = &r->trace,
-                                               .protects = true,
+                                               .finds_codes = true,
                                                .recall = recall,
                                                .reader = keeper,
                                                .keeps_target = keeper != NULL};

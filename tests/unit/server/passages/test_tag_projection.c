@@ -30,7 +30,7 @@ static void mark_term(const char *notation, size_t length)
 }
 
 /* The text's tags in a notation of their own: "<b>" and "</b>" are spans, "[x]" a point, "{x:W}" a
- * stand-in W, "|" a break, "(a=A)" a term a that becomes A, or "(a=A|As)" A or As, "(a)" one that stays. */
+ * substitute W, "|" a break, "(a=A)" a term a that becomes A, or "(a=A|As)" A or As, "(a)" one that stays. */
 static void tag(const char *notation)
 {
     mt_tagged_init(&tagged);
@@ -52,7 +52,7 @@ static void tag(const char *notation)
             char word[16] = {0};
             memcpy(word, at + 3, n - 4);
             char content[] = {'{', at[1], '}', '\0'};
-            mt_tagged_stand_in(&tagged, word, content, 3);
+            mt_tagged_substitute(&tagged, word, content, 3);
         } else if (*at == '(') {
             mark_term(at + 1, strcspn(at, ")") - 1);
             n = strcspn(at, ")") + 1;
@@ -159,7 +159,7 @@ static const struct {
     {"a [*] [+] c", "x y", "01", "x [*] [+] y"},
     {"a [*][+]c", "x y", "01", "x [*][+]y"},
     {"a, [*] c", "x, y", "01", "x, [*] y"},
-    /* Stand-ins: copies, then what came of them, then as points. */
+    /* Substitutes: copies, then what came of them, then as points. */
     {"a {1:Tom} c", "x Tom y", "012", "x {1} y"},
     {"a {1:Tom} c", "x Toms y", "012", "x {1} y"},
     {"a {1:Tom} c", "x y", "02", "x {1} y"},
@@ -379,7 +379,7 @@ START_TEST(spans_without_words_of_their_own_take_what_is_no_others)
 }
 END_TEST
 
-START_TEST(a_stand_in_among_many_copies_that_came_from_elsewhere_takes_the_first)
+START_TEST(a_substitute_among_many_copies_that_came_from_elsewhere_takes_the_first)
 {
     enum { N_WORDS = 400000 };
     struct mt_tag_projection projection = {0};
@@ -478,7 +478,7 @@ Suite *suite_tag_projection(void)
     tcase_add_test(tcase, spans_without_words_of_their_own_take_what_is_no_others);
     tcase_add_test(tcase, a_span_of_words_has_no_other_ones_digits);
     tcase_add_test(tcase, a_span_whose_words_are_lost_has_those_of_its_source);
-    tcase_add_test(tcase, a_stand_in_among_many_copies_that_came_from_elsewhere_takes_the_first);
+    tcase_add_test(tcase, a_substitute_among_many_copies_that_came_from_elsewhere_takes_the_first);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -81,7 +81,7 @@ struct mt_text translate(const struct way *way, const struct mt_text *text)
     const struct mt_passage_options options = {.plain = &plain,
                                                .traced = &traced,
                                                .trace = &trace,
-                                               .protects = true,
+                                               .finds_codes = true,
                                                .post_edits = way->post_edits};
     if (!status && (status = read_text(way->format, text, &coded, &err)))
         mt_coded_finish(&coded);
@@ -243,7 +243,7 @@ static struct mt_text strip(const struct mt_text *out)
 static void read_all(enum awkward_format format, const struct mt_text *text, struct mt_coded *out)
 {
     const struct mt_codes_options options = {
-        .tokenizer = mt_model_tokenizer(model), .source_lang = "en", .protects = true};
+        .tokenizer = mt_model_tokenizer(model), .source_lang = "en", .finds_codes = true};
     ck_assert_int_eq(read_text(format, text, out, NULL), MT_OK);
     for (size_t i = 0; i < out->n; i++)
         ck_assert_int_eq(mt_codes_find(&out->segments[i], &options, NULL), MT_OK);

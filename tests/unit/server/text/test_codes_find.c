@@ -127,7 +127,7 @@ static void look(const struct looking *looking, const char *source, size_t lengt
     const struct mt_coded_options reading = {.max_tags = 100000};
     const struct mt_codes_options options = {.tokenizer = looking->tokenizer,
                                              .source_lang = looking->language,
-                                             .protects = !looking->leaves_all,
+                                             .finds_codes = !looking->leaves_all,
                                              .terms = looking->terms};
     struct mt_coded coded = {0};
     must((looking->is_html ? mt_read_html : mt_read_plain)(source, length, &reading, &coded, &err));

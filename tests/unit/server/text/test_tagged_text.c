@@ -20,10 +20,10 @@ static void point(struct mt_tagged_text *tagged, const char *source, size_t begi
     mt_tagged_at(tagged, end);
 }
 
-static void stand_in(struct mt_tagged_text *tagged, const char *source, size_t begin, size_t end)
+static void substitute(struct mt_tagged_text *tagged, const char *source, size_t begin, size_t end)
 {
     mt_tagged_at(tagged, begin);
-    mt_tagged_stand_in(tagged, "Tom", source + begin, end - begin);
+    mt_tagged_substitute(tagged, "Tom", source + begin, end - begin);
     mt_tagged_at(tagged, end);
 }
 
@@ -66,7 +66,7 @@ START_TEST(signs_that_are_read_as_others_are_found_again)
     mt_tagged_init(&tagged);
     append(&tagged, source, 0, 4);
     mt_tagged_append(&tagged, "'", 1);
-    stand_in(&tagged, source, 7, 13);
+    substitute(&tagged, source, 7, 13);
     mt_tagged_append(&tagged, "'", 1);
     append(&tagged, source, 16, 20);
     expect_text(&tagged, "Say 'Tom' now");
@@ -114,7 +114,7 @@ END_TEST
 /* A word that stands in for something is a word of its own for the model. */
 static const struct {
     const char *before, *behind, *text;
-} around_stand_ins[] = {
+} around_substitutes[] = {
     {"old", "house", "old Tom house"},
     {"old ", " house", "old Tom house"},
     {"(", ")house", "(Tom)house"},
@@ -125,18 +125,18 @@ static const struct {
     {"", "", "Tom"},
 };
 
-START_TEST(stand_ins_touch_no_word)
+START_TEST(substitutes_touch_no_word)
 {
     char source[64];
     struct mt_tagged_text tagged;
-    const char *before = around_stand_ins[_i].before, *behind = around_stand_ins[_i].behind;
+    const char *before = around_substitutes[_i].before, *behind = around_substitutes[_i].behind;
     size_t at = strlen(before), end = at + strlen("{x}");
     snprintf(source, sizeof source, "%s{x}%s", before, behind);
     mt_tagged_init(&tagged);
     append(&tagged, source, 0, at);
-    stand_in(&tagged, source, at, end);
+    substitute(&tagged, source, at, end);
     append(&tagged, source, end, strlen(source));
-    expect_text(&tagged, around_stand_ins[_i].text);
+    expect_text(&tagged, around_substitutes[_i].text);
     expect_source(&tagged, source, "Tom", "{x}");
     if (strstr(behind, "house"))
         expect_source(&tagged, source, "house", "house");
@@ -144,15 +144,15 @@ START_TEST(stand_ins_touch_no_word)
 }
 END_TEST
 
-START_TEST(stand_ins_touch_no_word_of_an_element)
+START_TEST(substitutes_touch_no_word_of_an_element)
 {
     struct mt_tagged_text tagged;
     mt_tagged_init(&tagged);
-    mt_tagged_stand_in(&tagged, "Tom", "{x}", 3);
+    mt_tagged_substitute(&tagged, "Tom", "{x}", 3);
     mt_tagged_open(&tagged, "<b>", 3);
     mt_tagged_append(&tagged, "old", 3);
     mt_tagged_close(&tagged, "</b>", 4);
-    mt_tagged_stand_in(&tagged, "Ann", "{y}", 3);
+    mt_tagged_substitute(&tagged, "Ann", "{y}", 3);
     const struct mt_tagged_term term = {.words = "house",
                                         .n_words = 5,
                                         .target = "Haus",
@@ -204,9 +204,9 @@ Suite *suite_tagged_text(void)
     tcase_add_test(all, signs_that_are_read_as_others_are_found_again);
     tcase_add_loop_test(all, words_behind_points_are_found_again, 0,
                         (int)(sizeof around_points / sizeof *around_points));
-    tcase_add_loop_test(all, stand_ins_touch_no_word, 0,
-                        (int)(sizeof around_stand_ins / sizeof *around_stand_ins));
-    tcase_add_test(all, stand_ins_touch_no_word_of_an_element);
+    tcase_add_loop_test(all, substitutes_touch_no_word, 0,
+                        (int)(sizeof around_substitutes / sizeof *around_substitutes));
+    tcase_add_test(all, substitutes_touch_no_word_of_an_element);
     tcase_add_test(all, a_gap_is_one_blank);
     tcase_add_test(all, a_repeated_word_is_shown_once);
     suite_add_tcase(suite, all);

@@ -1,4 +1,4 @@
-#include "server/text/lost.h"
+#include "server/text/placeholder_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static bool is_placeholder(const struct mt_tag *tag)
 {
     if (tag->is_gap)
         return false;
-    return tag->kind == MT_TAG_STAND_IN || tag->kind == MT_TAG_POINT;
+    return tag->kind == MT_TAG_SUBSTITUTE || tag->kind == MT_TAG_POINT;
 }
 
 /* Counts in all tags, because one placeholder may be a part of another. */
@@ -97,8 +97,10 @@ static void find_lost_among(const struct mt_tagged_text *tagged, const struct mt
     qsort(sought, n, sizeof *sought, by_index);
 }
 
-enum mt_status mt_lost_find(const struct mt_tagged_text *tagged, const struct mt_text *translation,
-                            mt_lost_report *report, void *context, struct mt_error *err)
+enum mt_status mt_placeholder_check(const struct mt_tagged_text *tagged,
+                                    const struct mt_text *translation,
+                                    mt_placeholder_report *report, void *context,
+                                    struct mt_error *err)
 {
     struct sought *sought = calloc(tagged->n + 1, sizeof *sought);
     if (!sought)

@@ -1,4 +1,4 @@
-#include "server/text/lost.h"
+#include "server/text/placeholder_check.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static void check_lost(const char *translation, const char *expected)
     struct mt_text text = {0}, found = {0};
     mt_text_append_string(&text, translation);
     mt_text_append(&found, "", 0);
-    ck_assert_int_eq(mt_lost_find(&tagged, &text, report, &found, &err), MT_OK);
+    ck_assert_int_eq(mt_placeholder_check(&tagged, &text, report, &found, &err), MT_OK);
     ck_assert_str_eq(found.bytes, expected);
     mt_text_finish(&text);
     mt_text_finish(&found);
@@ -29,14 +29,14 @@ static void check_lost(const char *translation, const char *expected)
 START_TEST(what_is_not_there_as_often_is_lost)
 {
     mt_tagged_init(&tagged);
-    mt_tagged_stand_in(&tagged, "Tom", "{b}", 3);
-    mt_tagged_stand_in(&tagged, "Maria", "{a}", 3);
+    mt_tagged_substitute(&tagged, "Tom", "{b}", 3);
+    mt_tagged_substitute(&tagged, "Maria", "{a}", 3);
     mt_tagged_point(&tagged, "<img>", 5);
     mt_tagged_open(&tagged, "<b c={x}>", 9); /* a span is none, but may hold one */
-    mt_tagged_stand_in(&tagged, "Tom", "{b}", 3);
+    mt_tagged_substitute(&tagged, "Tom", "{b}", 3);
     mt_tagged_close(&tagged, "</b>", 4);
-    mt_tagged_stand_in(&tagged, "Tom", "{x}", 3);
-    mt_tagged_stand_in(&tagged, "Tom", "{a}", 3);
+    mt_tagged_substitute(&tagged, "Tom", "{x}", 3);
+    mt_tagged_substitute(&tagged, "Tom", "{a}", 3);
     ck_assert_int_eq(mt_tagged_check(&tagged, &err), MT_OK);
     check_lost("{b}{a}<img><b c={x}>{b}</b>{x}{a}", "");
     check_lost("{b}{a}<img><b c={x}>b</b>{x}{a}", "{b} {b} ");
@@ -63,7 +63,7 @@ START_TEST(what_is_there_often_is_counted_once)
     struct mt_text text = {0};
     mt_tagged_init(&tagged);
     for (size_t i = 0; i < N; i++) {
-        mt_tagged_stand_in(&tagged, "Tom", "%s", 2);
+        mt_tagged_substitute(&tagged, "Tom", "%s", 2);
         mt_text_append(&text, "%s ", 3);
     }
     n_searches = 0;
@@ -74,10 +74,10 @@ START_TEST(what_is_there_often_is_counted_once)
 }
 END_TEST
 
-Suite *suite_lost(void)
+Suite *suite_placeholder_check(void)
 {
-    Suite *suite = suite_create("lost");
-    TCase *tcase = tcase_create("lost");
+    Suite *suite = suite_create("placeholder_check");
+    TCase *tcase = tcase_create("placeholder_check");
     tcase_add_test(tcase, what_is_not_there_as_often_is_lost);
     tcase_add_test(tcase, what_is_there_often_is_counted_once);
     suite_add_tcase(suite, tcase);
