@@ -261,6 +261,32 @@ static enum mt_status look(const struct mt_encoding_question *question, struct m
     return check_utf8(question, "and what else it is cannot be told", err);
 }
 
+/* Whether a file is UTF-8 although it declares another encoding, as editors write it that leave the
+ * declaration as it was. Text in an encoding of single bytes is hardly ever valid UTF-8 by chance;
+ * that of other encodings may be, so those must not be able to read the file. */
+static bool is_utf8_all_the_same(const struct mt_encoding_question *question, const char *declared)
+{
+    size_t n_ascii = 0, length = question->length;
+    while (n_ascii < length && (unsigned char)question->bytes[n_ascii] < 0x80)
+        n_ascii++;
+    if (n_ascii == length || mt_utf8_valid_prefix(question->bytes, length) < length)
+        return false;
+    UErrorCode code = U_ZERO_ERROR;
+    UConverter *converter = ucnv_open(declared, &code);
+    bool has_single_bytes = U_SUCCESS(code) && ucnv_getMaxCharSize(converter) == 1;
+    ucnv_close(converter);
+    if (has_single_bytes)
+        return true;
+    struct mt_encoding encoding = {.is_utf8 = false};
+    struct mt_text read = {0};
+    struct mt_error err;
+    strcpy(encoding.name, declared);
+    enum mt_status status =
+        mt_encoding_decode(&encoding, question->bytes, question->length, &read, &err);
+    mt_text_finish(&read);
+    return status == MT_FORMAT;
+}
+
 enum mt_status mt_encoding_find(const struct mt_encoding_question *question,
                                 struct mt_encoding *out, struct mt_error *err)
 {
@@ -287,7 +313,7 @@ enum mt_status mt_encoding_find(const struct mt_encoding_question *question,
      * that there were no other characters when it was written. */
     bool is_said = find_name(question->declared, question->declared_length, name) &&
                    !is_wide_unicode(name) && strcmp(name, "US-ASCII") != 0;
-    if (!is_said)
+    if (!is_said || (strcmp(name, utf8) != 0 && is_utf8_all_the_same(question, name)))
         return look(question, out, err);
     set(question, name, false, out);
     return out->is_utf8 ? check_utf8(question, "although the file says so", err) : MT_OK;

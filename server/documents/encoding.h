@@ -2,8 +2,9 @@
  * Detects the encoding of a file, and reads and writes it. UTF-8, which most files have, is not
  * converted. The encoding is the first of these that applies:
  *
- *   a byte order mark -> what was asked for -> what the file declares -> UTF-8, if it is valid
- *   -> UTF-16 without a mark, by its zeros -> what uchardet detects
+ *   a byte order mark -> what was asked for -> what the file declares, unless that is wrong because
+ *   the file is UTF-8 -> UTF-8, if it is valid -> UTF-16 without a mark, by its zeros -> what
+ *   uchardet detects
  *
  * ICU's converters read and write one character for one character, so that unchanged text has the
  * same bytes again, except in encodings of East Asia that can write a character in two ways.

@@ -84,6 +84,12 @@ START_TEST(files_are_read_and_written_in_their_encoding)
             "<META CHARSET=ISO-8859-1>\x84GR\xFC\xDF\x93", "windows-1252");
     ENCODED("<meta charset=x-nothing>gr\xC3\xBC", MT_DOCUMENT_HTML, NULL,
             "<meta charset=x-nothing>gr\xC3\xBC", "<META CHARSET=X-NOTHING>GR\xC3\xBC", "UTF-8");
+    /* UTF-8 was saved, and the declaration left. */
+    ENCODED("<meta charset=gb2312>gr\xC3\xBC\xC3\x9F\xE2\x80\x9C", MT_DOCUMENT_HTML, NULL,
+            "<meta charset=gb2312>gr\xC3\xBC\xC3\x9F\xE2\x80\x9C",
+            "<META CHARSET=GB2312>GR\xC3\xBC\xC3\x9F\xE2\x80\x9C", "UTF-8");
+    ENCODED("<meta charset=iso-8859-1>gr\xC3\xBC", MT_DOCUMENT_HTML, NULL,
+            "<meta charset=iso-8859-1>gr\xC3\xBC", "<META CHARSET=ISO-8859-1>GR\xC3\xBC", "UTF-8");
     ENCODED("<meta charset=utf-16>gr\xC3\xBC", MT_DOCUMENT_HTML, NULL,
             "<meta charset=utf-16>gr\xC3\xBC", "<META CHARSET=UTF-16>GR\xC3\xBC", "UTF-8");
     ENCODED("# J\xFCrgen\nmsgid \"\"\nmsgstr \"charset=ISO-8859-1\\n\"\n\nmsgid \"a\"\n"
