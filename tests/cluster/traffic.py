@@ -71,14 +71,15 @@ def learn(daemon):
 
 
 class Traffic:
-    """n clients on connections that are kept, until stop(). right: for each kind the answers that are right; it may
+    """n clients on connections that are kept, until stop(), each with a pause of pause_s on average before a request.
+    right: for each kind the answers that are right; it may
     be replaced while they run, and what was right when a request began is so when it ends.
 
     counts: "right"; "wrong"; "failed", any other status and connections that ended without a reply; "cut", replies
     that had begun and ended early, which no balancer may repeat."""
 
-    def __init__(self, balancer, right, n=32):
-        self.balancer, self.right = balancer, right
+    def __init__(self, balancer, right, pause_s, n=32):
+        self.balancer, self.right, self.pause_s = balancer, right, pause_s
         self.counts, self.examples = collections.Counter(), []
         self.seconds = []
         self._lock, self._is_over = threading.Lock(), threading.Event()
@@ -109,7 +110,7 @@ class Traffic:
 
     def _run(self, seed):
         chance, client = random.Random(seed), self.balancer.connect()
-        while not self._is_over.is_set():
+        while not self._is_over.wait(chance.uniform(0, 2 * self.pause_s)):
             begin = time.monotonic()
             result, example = self._one(client, chance.randrange(len(KINDS)))
             with self._lock:
