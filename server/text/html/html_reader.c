@@ -237,7 +237,8 @@ static bool is_index(const struct reader *reader, size_t first)
         n++;
     const char *word = end - n;
     struct mt_html_counts note = mt_html_count(&reader->pieces, first, mate);
-    if (n == 0 || n > MOST_SYMBOL_BYTES)
+    bool is_in_brackets = reader->pieces.source[items[first + 1].range.begin] == '[';
+    if (n == 0 || n > MOST_SYMBOL_BYTES || is_in_brackets)
         return false;
     if (strspn(word, "0123456789") >= n)
         return note.letters > 0 || (n == 2 && memcmp(word, "10", 2) == 0);

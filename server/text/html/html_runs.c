@@ -19,6 +19,9 @@
 /* Most letters, and most characters that are no blanks, in the mark of a note. */
 #define MAX_NOTE_LETTERS 2
 #define MAX_NOTE_CHARS 6
+/* The same for one in brackets with a number, as in [n 3] and [note 12], which may have a blank. */
+#define MAX_NUMBERED_LETTERS 4
+#define MAX_NUMBERED_CHARS 10
 
 /* Most blanks in a title, which has one word more. */
 #define MAX_TITLE_BLANKS 4
@@ -46,8 +49,12 @@ bool mt_html_is_note(const struct mt_html_pieces *pieces, size_t first)
         return false;
     struct mt_html_counts held = mt_html_count(pieces, first, piece->mate);
     size_t n_chars = held.letters + held.digits + held.signs;
-    return held.blanks + held.words + held.points + held.breaks == 0 && n_chars > 0 &&
-           held.letters <= MAX_NOTE_LETTERS && n_chars <= MAX_NOTE_CHARS;
+    if (held.words + held.points + held.breaks > 0 || n_chars == 0)
+        return false;
+    bool is_numbered = held.digits > 0 && held.signs == 2 && held.blanks <= 1 &&
+                       held.letters <= MAX_NUMBERED_LETTERS && n_chars <= MAX_NUMBERED_CHARS;
+    return is_numbered ||
+           (held.blanks == 0 && held.letters <= MAX_NOTE_LETTERS && n_chars <= MAX_NOTE_CHARS);
 }
 
 /* Finds pairs that hold no words. */

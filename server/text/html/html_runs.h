@@ -11,7 +11,8 @@
  * without words and those around short notes. */
 void mt_html_pair(struct mt_html_pieces *pieces, size_t first, size_t end);
 
-/* Whether the piece begins a <sup> or <sub> that holds only the mark of a note: 2, [1], *. */
+/* Whether the piece begins a <sup> or <sub> that holds only the mark of a note: 2, [1], *,
+ * [note 3]. */
 bool mt_html_is_note(const struct mt_html_pieces *pieces, size_t first);
 
 /*
