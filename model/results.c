@@ -14,7 +14,7 @@ static struct mt_trace_block *cross(const struct mt_sentence *s)
 
 static size_t row_bytes(const struct mt_trace_block *block)
 {
-    return block->shape.n_layers * block->shape.n_heads * block->column_capacity * sizeof(float);
+    return block->n_matrices * block->column_capacity * sizeof(float);
 }
 
 /* ---- the question ---- */
@@ -43,10 +43,15 @@ void mt_sentence_write_question(const struct mt_sentence *s, struct mt_text *out
         s->wants_scores,
         s->candidates.n > 0, /* a shortlist's candidates, which depend only on the source */
         (uint64_t)(uintptr_t)s->vocabulary,
-        s->trace != NULL,
+        s->trace ? 1u + (cross(s)->matrices != NULL) : 0u,
         s->has_bos,
     };
     append(out, numbers, sizeof numbers);
+    if (s->trace && cross(s)->matrices) {
+        const struct mt_trace_shape *shape = &cross(s)->shape;
+        append(out, cross(s)->matrices,
+               shape->n_layers * shape->n_heads * sizeof *cross(s)->matrices);
+    }
     append(out, &search->length_penalty, sizeof search->length_penalty);
     /* tokens of a review may follow these */
     append(out, s->given, (1u + s->has_bos) * sizeof *s->given);

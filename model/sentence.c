@@ -245,8 +245,8 @@ static enum mt_status take_trace(struct mt_sentence *s, const struct mt_sentence
     if (status)
         return status;
     s->trace = trace;
-    return mt_trace_init(s->trace, &s->model->hparams, o->trace, s->n_source, s->max_target,
-                         s->arena, err);
+    return mt_trace_init(s->trace, &s->model->hparams, o->trace, &o->kept_heads, s->n_source,
+                         s->max_target, s->arena, err);
 }
 
 static void copy_given(struct mt_sentence *s, const struct mt_sentence_options *o)

@@ -63,6 +63,7 @@ struct mt_sentence_options {
     size_t n_top;   /* most probable next tokens to report per step of the best hypothesis; 0 to
                           MT_MAX_TOP */
     unsigned trace; /* enum mt_trace_kind or'ed */
+    struct mt_kept_heads kept_heads;    /* copied */
     const struct mt_head *switched_off; /* heads whose output is replaced by 0; copied */
     size_t n_switched_off;
     /* keeps the continuations that every step of the search considered: mt_sentence_search */

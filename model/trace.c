@@ -21,30 +21,55 @@ static size_t index_of(unsigned kinds)
     return (size_t)__builtin_ctz(kinds);
 }
 
-static enum mt_status block_init(struct mt_trace_block *block, struct mt_trace_shape capacity,
-                                 struct mt_arena *arena, struct mt_error *err)
+/* Makes the table of the kept heads' matrices. */
+static enum mt_status choose_heads(struct mt_trace_block *block, struct mt_trace_shape shape,
+                                   const struct mt_kept_heads *kept, struct mt_arena *arena,
+                                   struct mt_error *err)
 {
-    size_t n_matrices, n_rows;
-    if (!mt_size_mul(capacity.n_layers, capacity.n_heads, &n_matrices) ||
-        !mt_size_mul(n_matrices, capacity.n_rows, &n_rows) ||
+    size_t n = shape.n_layers * shape.n_heads;
+    void *table;
+    enum mt_status status = mt_arena_take(arena, n, sizeof(uint16_t), "trace", &table, err);
+    if (status)
+        return status;
+    uint16_t *matrices = table;
+    for (size_t i = 0; i < n; i++)
+        matrices[i] = MT_NOT_KEPT;
+    for (size_t i = 0; i < kept->n; i++) {
+        assert(kept->items[i] < n);
+        matrices[kept->items[i]] = (uint16_t)i;
+    }
+    block->matrices = matrices;
+    block->n_matrices = kept->n;
+    return MT_OK;
+}
+
+/* kept NULL: all heads. */
+static enum mt_status block_init(struct mt_trace_block *block, struct mt_trace_shape capacity,
+                                 const struct mt_kept_heads *kept, struct mt_arena *arena,
+                                 struct mt_error *err)
+{
+    size_t n_rows;
+    *block = (struct mt_trace_block){
+        .row_capacity = capacity.n_rows, .column_capacity = capacity.n_columns, .shape = capacity};
+    bool fits = mt_size_mul(capacity.n_layers, capacity.n_heads, &block->n_matrices);
+    enum mt_status status = fits && kept ? choose_heads(block, capacity, kept, arena, err) : MT_OK;
+    if (status)
+        return status;
+    if (!fits || !mt_size_mul(block->n_matrices, capacity.n_rows, &n_rows) ||
         !mt_size_mul(n_rows, capacity.n_columns, &n_rows))
         return mt_fail(err, MT_LIMIT,
                        "trace: %zu x %zu x %zu x %zu numbers overflow the address space",
                        capacity.n_layers, capacity.n_heads, capacity.n_rows, capacity.n_columns);
     void *numbers;
-    enum mt_status status = mt_arena_take(arena, n_rows, sizeof(float), "trace", &numbers, err);
-    if (status)
-        return status;
-    *block = (struct mt_trace_block){.numbers = numbers,
-                                     .row_capacity = capacity.n_rows,
-                                     .column_capacity = capacity.n_columns,
-                                     .shape = capacity};
-    return MT_OK;
+    status = mt_arena_take(arena, n_rows, sizeof(float), "trace", &numbers, err);
+    if (!status)
+        block->numbers = numbers;
+    return status;
 }
 
 enum mt_status mt_trace_init(struct mt_trace *trace, const struct mt_hparams *h, unsigned kinds,
-                             size_t n_source, size_t max_target, struct mt_arena *arena,
-                             struct mt_error *err)
+                             const struct mt_kept_heads *kept, size_t n_source, size_t max_target,
+                             struct mt_arena *arena, struct mt_error *err)
 {
     const size_t le = h->n_encoder_layers, he = h->n_encoder_heads, s = n_source;
     const size_t ld = h->n_decoder_layers, hd = h->n_decoder_heads, t = max_target;
@@ -83,7 +108,8 @@ enum mt_status mt_trace_init(struct mt_trace *trace, const struct mt_hparams *h,
     *trace = (struct mt_trace){.kinds = kinds};
     for (size_t i = 0; i < MT_TRACE_KINDS && !status; i++)
         if (kinds & (1u << i))
-            status = block_init(&trace->blocks[i], capacities[i], arena, err);
+            status = block_init(&trace->blocks[i], capacities[i],
+                                1u << i == MT_TRACE_CROSS && kept->n > 0 ? kept : NULL, arena, err);
     return status;
 }
 
@@ -99,11 +125,18 @@ void mt_trace_set_target_length(struct mt_trace *trace, size_t n_target)
         self->shape.n_columns = n_target;
 }
 
+static bool is_kept(const struct mt_trace_block *block, size_t layer, size_t head)
+{
+    return !block->matrices || block->matrices[layer * block->shape.n_heads + head] != MT_NOT_KEPT;
+}
+
 static float *row_at(const struct mt_trace_block *block, size_t layer, size_t head, size_t row)
 {
-    size_t n_matrices = block->shape.n_layers * block->shape.n_heads;
     size_t matrix = layer * block->shape.n_heads + head;
-    return block->numbers + (row * n_matrices + matrix) * block->column_capacity;
+    assert(is_kept(block, layer, head));
+    if (block->matrices)
+        matrix = block->matrices[matrix];
+    return block->numbers + (row * block->n_matrices + matrix) * block->column_capacity;
 }
 
 void mt_trace_write(struct mt_trace *trace, enum mt_trace_kind kind, size_t layer, size_t head,
@@ -114,6 +147,8 @@ void mt_trace_write(struct mt_trace *trace, enum mt_trace_kind kind, size_t laye
     const struct mt_trace_block *block = &trace->blocks[index_of(kind)];
     assert(layer < block->shape.n_layers && head < block->shape.n_heads &&
            row < block->row_capacity && n <= block->column_capacity);
+    if (!is_kept(block, layer, head))
+        return;
     float *out = row_at(block, layer, head, row);
     memcpy(out, numbers, n * sizeof *out);
     memset(out + n, 0, (block->column_capacity - n) * sizeof *out);

@@ -10,6 +10,7 @@
 #define MT_MODEL_TRACE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum mt_trace_kind {
     MT_TRACE_ENCODER = 1, /* encoder self-attention [Le, H, S, S] */
@@ -67,6 +68,13 @@ enum mt_trace_quantity {
     MT_TRACED_HIDDEN = 22,
 };
 
+/* The heads of MT_TRACE_CROSS that are kept, each once, as layer * H + head. n 0: all. An alignment
+ * needs a few of them, and those of all layers take ten to forty times the memory. */
+struct mt_kept_heads {
+    const uint16_t *items;
+    size_t n;
+};
+
 struct mt_trace;
 
 /* Number of matrices, and their rows and columns. All are 0 for a kind that was not asked for. */
@@ -75,7 +83,7 @@ struct mt_trace_shape {
 };
 struct mt_trace_shape mt_trace_shape(const struct mt_trace *trace, enum mt_trace_kind kind);
 
-/* Returns one row: n_columns numbers, borrowed from the sentence. */
+/* Returns one row: n_columns numbers, borrowed from the sentence. The head has to be kept. */
 const float *mt_trace_row(const struct mt_trace *trace, enum mt_trace_kind kind, size_t layer,
                           size_t head, size_t row);
 

@@ -10,30 +10,36 @@
 #include "model/trace.h"
 
 struct mt_trace_block {
-    /* [row_capacity, n_layers, n_heads, column_capacity], NULL if not asked for. The row is the
-     * first index, so that the memory after the last row, which is most of it for short targets, is
-     * never touched. */
+    /* [row_capacity, n_matrices, column_capacity], NULL if not asked for. The row is the first
+     * index, so that the memory after the last row, which is most of it for short targets, is never
+     * touched. */
     float *numbers;
     size_t row_capacity, column_capacity;
+    /* [n_layers * n_heads]: which of the matrices a head has, or MT_NOT_KEPT; NULL: its own */
+    const uint16_t *matrices;
+    size_t n_matrices;
     struct mt_trace_shape shape;
 };
+
+#define MT_NOT_KEPT UINT16_MAX
 
 struct mt_trace {
     unsigned kinds; /* kinds that were asked for and exist */
     struct mt_trace_block blocks[MT_TRACE_KINDS];
 };
 
-/* kinds is a combination of enum mt_trace_kind. Memory comes from the arena; pages are committed as
+/* kinds is a combination of enum mt_trace_kind; kept is copied. Memory comes from the arena; pages are committed as
  * rows are written. */
 MT_MUST_CHECK enum mt_status mt_trace_init(struct mt_trace *trace, const struct mt_hparams *hparams,
-                                           unsigned kinds, size_t n_source, size_t max_target,
+                                           unsigned kinds, const struct mt_kept_heads *kept,
+                                           size_t n_source, size_t max_target,
                                            struct mt_arena *arena, struct mt_error *err);
 
 /* Sets the final length of the target, which is the number of rows of the decoder's kinds. */
 void mt_trace_set_target_length(struct mt_trace *trace, size_t n_target);
 
 /* Copies n numbers into a row, zeroing the rest of it. Does nothing for a kind that was not asked
- * for, or for trace NULL. Different rows may be written at the same time. */
+ * for, a head that is not kept, or for trace NULL. Different rows may be written at the same time. */
 void mt_trace_write(struct mt_trace *trace, enum mt_trace_kind kind, size_t layer, size_t head,
                     size_t row, const float *numbers, size_t n);
 

@@ -87,7 +87,8 @@ static enum mt_status make_passage(struct mt_document_translation *t, size_t ind
 enum mt_status mt_document_translation_make(struct mt_document_translation *t, size_t n_sentences,
                                             bool *is_made, struct mt_error *err)
 {
-    for (size_t n = 0; t->n_made < t->n && n < n_sentences;) {
+    for (size_t n = 0;
+         t->n_made < t->n && n < n_sentences && mt_alignment_trace_has_room(&t->marks);) {
         enum mt_status status = make_passage(t, t->n_made, err);
         if (status)
             return status;

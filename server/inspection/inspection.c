@@ -73,9 +73,9 @@ enum mt_status mt_inspection_select(const struct mt_inspection_model *model,
     return resolve(heads, n_heads_of(model, kind), "head", kind, out->heads, &out->n_heads, err);
 }
 
-static enum mt_status select_alignment(const struct mt_inspection_model *model,
-                                       const struct mt_alignment_choice *choice,
-                                       struct mt_selection *out, struct mt_error *err)
+enum mt_status mt_inspection_select_alignment(const struct mt_inspection_model *model,
+                                              const struct mt_alignment_choice *choice,
+                                              struct mt_selection *out, struct mt_error *err)
 {
     struct mt_index_list layers = choice->layers, heads = choice->heads;
     if (!layers.n && !heads.n && model->has_cell)
@@ -122,7 +122,7 @@ enum mt_status mt_inspection_check(const struct mt_inspection_model *model,
         if (status)
             return status;
     }
-    return select_alignment(model, &options->alignment, &selection, err);
+    return mt_inspection_select_alignment(model, &options->alignment, &selection, err);
 }
 
 /* Creating
@@ -578,8 +578,8 @@ enum mt_status mt_inspection_create(const struct mt_inspection_input *input,
     inspection->is_forced = input->is_forced;
     struct maker maker = {
         .inspection = inspection, .input = input, .arena = inspection->memory->arena, .err = err};
-    status =
-        select_alignment(&input->model, &options->alignment, &inspection->alignment_selection, err);
+    status = mt_inspection_select_alignment(&input->model, &options->alignment,
+                                            &inspection->alignment_selection, err);
     if (!status)
         status = fill(&maker);
     if (status) {

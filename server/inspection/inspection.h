@@ -80,7 +80,10 @@ enum mt_quantity {
 
 /* {0}: only the alignment, of all heads, with 4 decimals. */
 struct mt_inspection_options {
-    unsigned kinds;     /* requested tensors: enum mt_trace_kind, combined */
+    unsigned kinds; /* requested tensors: enum mt_trace_kind, combined */
+    /* the heads of MT_TRACE_CROSS that are traced; borrowed. n 0: all. Others than those of the
+     * alignment have to be kept for everything else that is requested */
+    struct mt_kept_heads kept_heads;
     unsigned include;   /* further quantities: 1 << enum mt_quantity, combined */
     bool skips_weights; /* only the quantities in include are written */
     struct mt_index_list layers, heads;
@@ -260,6 +263,12 @@ struct mt_selection {
     size_t n_layers, n_heads;
     size_t layers[MT_MAX_INDICES], heads[MT_MAX_INDICES];
 };
+
+/* Returns the layers and heads that an alignment is made of. MT_INVALID: the model lacks one. */
+MT_MUST_CHECK enum mt_status
+mt_inspection_select_alignment(const struct mt_inspection_model *model,
+                               const struct mt_alignment_choice *choice, struct mt_selection *out,
+                               struct mt_error *err);
 
 struct mt_inspection {
     struct mt_inspection_model model;

@@ -73,6 +73,7 @@ void mt_inspection_require(const struct mt_inspection_options *options,
                            struct mt_sentence_options *decoding)
 {
     decoding->trace = traces_of(options);
+    decoding->kept_heads = options->kept_heads;
     decoding->n_top = options->n_top;
     decoding->return_logprobs = true;
     decoding->trace_search = options->search;
@@ -95,10 +96,16 @@ static size_t expected_steps(const struct mt_sentence *sentence, size_t n_source
     return is_forced ? most : mt_size_min(most, usual_steps(n_source));
 }
 
-uint64_t mt_inspection_estimate_cross(const struct mt_model *model, size_t n_source)
+/* Counts the heads that MT_TRACE_CROSS is kept of. */
+static uint64_t n_cross_heads(const struct mt_hparams *h, const struct mt_kept_heads *kept)
 {
-    const struct mt_hparams *hparams = mt_model_hparams(model);
-    return (uint64_t)hparams->n_decoder_layers * hparams->n_decoder_heads * n_source *
+    return kept->n > 0 ? kept->n : (uint64_t)h->n_decoder_layers * h->n_decoder_heads;
+}
+
+uint64_t mt_inspection_estimate_cross(const struct mt_model *model,
+                                      const struct mt_inspection_options *options, size_t n_source)
+{
+    return n_cross_heads(mt_model_hparams(model), &options->kept_heads) * n_source *
            usual_steps(n_source);
 }
 
@@ -110,16 +117,18 @@ static uint64_t search_log_values(const struct mt_sentence *sentence)
 }
 
 /* Counts numbers by the shapes in trace.h, for a sentence of s and t tokens. */
-static uint64_t traced_numbers(const struct mt_hparams *h, unsigned traces, size_t s, size_t t)
+static uint64_t traced_numbers(const struct mt_hparams *h,
+                               const struct mt_inspection_options *options, size_t s, size_t t)
 {
     const uint64_t d = h->d_model, le = h->n_encoder_layers, ld = h->n_decoder_layers;
+    const unsigned traces = traces_of(options);
     const struct {
         unsigned kinds; /* the kinds that it is traced for */
         uint64_t n;
     } sizes[] = {
         {MT_TRACE_ENCODER, le * h->n_encoder_heads * s * s},
         {MT_TRACE_DECODER, ld * h->n_decoder_heads * t * t},
-        {MT_TRACE_CROSS, ld * h->n_decoder_heads * t * s},
+        {MT_TRACE_CROSS, n_cross_heads(h, &options->kept_heads) * t * s},
         {MT_TRACE_DECODER_STATES, (ld + 1) * t * d},
         {MT_TRACE_LOGITS, (uint64_t)t * h->n_target_vocab},
         {MT_TRACE_ENCODER_QUERIES | MT_TRACE_ENCODER_KEYS | MT_TRACE_ENCODER_VALUES |
@@ -147,7 +156,7 @@ uint64_t mt_inspection_estimate_part(const struct mt_model *model,
                                      const struct mt_inspection_options *options, bool is_forced)
 {
     size_t s = part->source_tokens->n, t = expected_steps(part->sentence, s, is_forced);
-    uint64_t n = traced_numbers(mt_model_hparams(model), traces_of(options), s, t);
+    uint64_t n = traced_numbers(mt_model_hparams(model), options, s, t);
     if (options->search)
         n += search_log_values(part->sentence);
     return n;

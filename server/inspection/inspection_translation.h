@@ -31,7 +31,8 @@ uint64_t mt_inspection_estimate_traced(const struct mt_model *model,
                                        const struct mt_inspection_options *options, bool is_forced);
 
 /* Returns the estimate for the cross-attention of a sentence that is still to be made. */
-uint64_t mt_inspection_estimate_cross(const struct mt_model *model, size_t n_source);
+uint64_t mt_inspection_estimate_cross(const struct mt_model *model,
+                                      const struct mt_inspection_options *options, size_t n_source);
 
 /* Makes the inspection when the sentences of translation have ended; those that were not traced are
  * left out. It borrows the translation: see mt_inspection_keep. Errors of mt_inspection_create. */

@@ -9,12 +9,32 @@
 #include "server/text/translation.h"
 #include "server/inspection/word_links.h"
 
+/* Has only those heads traced that the alignment is made of. */
+static void keep_heads(struct mt_alignment_trace *trace)
+{
+    const struct mt_inspection_model description =
+        mt_inspection_describe_model(trace->model->model, trace->model->label, NULL, NULL);
+    struct mt_selection selection;
+    struct mt_error err;
+    struct mt_kept_heads *kept = &trace->options.kept_heads;
+    enum mt_status status =
+        mt_inspection_select_alignment(&description, &trace->options.alignment, &selection, &err);
+    if (status || selection.n_layers * selection.n_heads > MT_MAX_ALIGNMENT_HEADS)
+        return;
+    kept->items = trace->heads;
+    for (size_t l = 0; l < selection.n_layers; l++)
+        for (size_t h = 0; h < selection.n_heads; h++)
+            trace->heads[kept->n++] =
+                (uint16_t)(selection.layers[l] * description.n_decoder_heads + selection.heads[h]);
+}
+
 void mt_alignment_trace_begin(struct mt_alignment_trace *trace, const struct mt_service *service,
                               const struct mt_loaded_model *model,
                               struct mt_translation_options *options)
 {
     *trace = (struct mt_alignment_trace){
         .service = service, .model = model, .options.alignment = model->alignment};
+    keep_heads(trace);
     mt_inspection_require(&trace->options, &options->decoding);
 }
 
@@ -46,13 +66,18 @@ enum mt_status mt_alignment_trace_reserve_sentence(void *context, size_t n_token
 {
     struct mt_alignment_trace *trace = context;
     uint64_t limit = (uint64_t)trace->service->settings->max_attention_values;
-    uint64_t n = mt_inspection_estimate_cross(trace->model->model, n_tokens);
+    uint64_t n = mt_inspection_estimate_cross(trace->model->model, &trace->options, n_tokens);
     (void)err;
     *is_reserved = n <= limit && trace->n_values <= limit - n &&
                    mt_budget_take(trace->service->attention_budget, n);
     if (*is_reserved)
         trace->n_values += n;
     return MT_OK;
+}
+
+bool mt_alignment_trace_has_room(const struct mt_alignment_trace *trace)
+{
+    return trace->n_values <= (uint64_t)trace->service->settings->max_attention_values / 2;
 }
 
 static void write_links(struct mt_json_writer *writer, const struct mt_inspection *inspection,

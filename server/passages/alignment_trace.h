@@ -18,12 +18,16 @@ struct mt_word_links;
 struct mt_translation;
 struct mt_translation_options;
 
-/* Has to be zero-initialised. */
+/* Where an alignment is made of more heads than these, all are traced. */
+#define MT_MAX_ALIGNMENT_HEADS 128
+
+/* Has to be zero-initialised. It must stay in its place while it is used. */
 struct mt_alignment_trace {
     const struct mt_service *service;
     const struct mt_loaded_model *model;
     struct mt_inspection_options options;
-    uint64_t n_values; /* how much of the service's budget is taken */
+    uint16_t heads[MT_MAX_ALIGNMENT_HEADS]; /* options.kept_heads */
+    uint64_t n_values;                      /* how much of the service's budget is taken */
 };
 
 /* Sets the options with which translations have to be created. Of service only settings and
@@ -44,6 +48,10 @@ MT_MUST_CHECK enum mt_status mt_alignment_trace_reserve(struct mt_alignment_trac
 MT_MUST_CHECK enum mt_status mt_alignment_trace_reserve_sentence(void *trace, size_t n_tokens,
                                                                  bool *is_reserved,
                                                                  struct mt_error *err);
+
+/* Whether half of what the request may hold is left. A request that can be served in steps ends the
+ * step where it is not, so that nothing has to do without an alignment. */
+bool mt_alignment_trace_has_room(const struct mt_alignment_trace *trace);
 
 /* Writes an array of links, which is empty where translation is NULL. */
 MT_MUST_CHECK enum mt_status mt_alignment_trace_write(const struct mt_alignment_trace *trace,
