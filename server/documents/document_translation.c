@@ -88,7 +88,7 @@ enum mt_status mt_document_translation_make(struct mt_document_translation *t, s
                                             bool *is_made, struct mt_error *err)
 {
     for (size_t n = 0;
-         t->n_made < t->n && n < n_sentences && mt_alignment_trace_has_room(&t->marks);) {
+         t->n_made < t->n && n < n_sentences && mt_alignment_trace_has_room(&t->tags);) {
         enum mt_status status = make_passage(t, t->n_made, err);
         if (status)
             return status;

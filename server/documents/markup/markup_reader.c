@@ -559,13 +559,15 @@ static enum mt_status end_element(struct reader *reader, struct mt_range tag)
         for (size_t i = element.token; i < p->n && p->n_looks == 0; i++)
             p->tokens[i].outer = (struct mt_range){element.begin, tag.end};
         status = set_looks(reader);
-        bool is_icon = element.token == p->n && !reader->markup->look;
-        return status || !is_icon
-                   ? status
-                   : add_point(reader, (struct mt_range){element.begin, tag.end}, '\0');
+        if (!status && element.token == p->n && !reader->markup->look) /* an icon */
+            status = add_point(reader, (struct mt_range){element.begin, tag.end}, '\0');
+        return status;
     }
-    struct mt_office_note note;
+    struct mt_office_note note = {0};
     struct mt_office_token *open = &p->tokens[element.token];
+    size_t n_inner = p->n - element.token - 1;
+    bool stays = element.role == MT_MARKUP_NOTE ? mt_office_read_note(open + 1, n_inner, &note)
+                                                : mt_office_is_sign(open + 1, n_inner);
     if (element.role == MT_MARKUP_NOTE && element.token > 0 && p->n == element.token + 2 &&
         mt_office_is_ordinal(open - 1, open + 1)) {
         open->kind = MT_OFFICE_NOTHING; /* an ordinal's ending gets the look of its number */
@@ -573,16 +575,14 @@ static enum mt_status end_element(struct reader *reader, struct mt_range tag)
         p->takes_words = false;
         return MT_OK;
     }
-    if (element.role != MT_MARKUP_NOTE ||
-        !mt_office_read_note(p->tokens + element.token + 1, p->n - element.token - 1, &note)) {
+    if (!stays) {
         status = add_token(reader, MT_OFFICE_CLOSE, tag, &token);
         if (!status && element.role == MT_MARKUP_LINK)
             end_link(p, element.token, p->n - 1);
         return status;
     }
-    size_t begin = p->tokens[element.token].range.begin;
     drop_tokens(p, element.token);
-    status = add_point(reader, (struct mt_range){begin, tag.end}, '\0');
+    status = add_point(reader, (struct mt_range){element.begin, tag.end}, '\0');
     if (!status)
         p->tokens[p->n - 1].note = note;
     return status;

@@ -31,6 +31,18 @@ bool mt_office_read_note(const struct mt_office_token *tokens, size_t n, struct 
     return n_bytes <= MAX_NOTE_BYTES && note.n_letters <= MAX_NOTE_LETTERS;
 }
 
+bool mt_office_is_sign(const struct mt_office_token *tokens, size_t n)
+{
+    bool has_sign = false;
+    for (size_t i = 0; i < n; i++) {
+        const struct mt_text *bytes = &tokens[i].bytes;
+        if (tokens[i].kind != MT_OFFICE_WORDS || mt_has_word(bytes->bytes, 0, bytes->length))
+            return false;
+        has_sign = has_sign || strspn(bytes->bytes, " ") < bytes->length;
+    }
+    return has_sign;
+}
+
 bool mt_office_is_ordinal(const struct mt_office_token *before, const struct mt_office_token *token)
 {
     size_t n = before->bytes.length;

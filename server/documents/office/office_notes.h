@@ -18,6 +18,9 @@
 bool mt_office_read_note(const struct mt_office_token *tokens, size_t n,
                          struct mt_office_note *out);
 
+/* Whether the tokens are words without a letter or digit, such as an arrow. */
+bool mt_office_is_sign(const struct mt_office_token *tokens, size_t n);
+
 /* Whether a token's words, a superscript, are the ending of the number before them, as in 10th and
  * 3e. */
 bool mt_office_is_ordinal(const struct mt_office_token *before,

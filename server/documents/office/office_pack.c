@@ -47,6 +47,8 @@ void mt_office_pack(const void *own, struct mt_text *out)
         put_range(out, code->verbatim);
         put_range(out, code->verbatim_close);
         mt_flat_put_number(out, code->look);
+        mt_flat_put_number(out, code->has_outer);
+        mt_flat_put_number(out, code->outer);
         mt_flat_put_number(out, code->is_look);
         mt_flat_put_number(out, code->is_link);
     }
@@ -131,6 +133,8 @@ static enum mt_status unpack_codes(const struct mt_document *document, struct mt
         code->verbatim = take_range(document, flat);
         code->verbatim_close = take_range(document, flat);
         code->look = mt_flat_number(flat, office->n_looks - 1);
+        code->has_outer = mt_flat_number(flat, 1) == 1;
+        code->outer = mt_flat_number(flat, office->n_looks - 1);
         code->is_look = mt_flat_number(flat, 1) == 1;
         code->is_link = mt_flat_number(flat, 1) == 1;
         status = mt_text_check(&code->open, "a document", err);

@@ -369,6 +369,8 @@ static enum mt_status make_open(struct maker *maker, const struct mt_office_toke
     if (status)
         return status;
     code->look = look;
+    code->has_outer = maker->office->format && token->family == MT_OFFICE_ELEMENT;
+    code->outer = code->has_outer ? token->look : 0;
     take_bytes(token, &code->open, &code->verbatim);
     take_bytes(&maker->tokens[token->mate], &code->close, &code->verbatim_close);
     maker->open[maker->n_open].code = maker->text->n - 1;

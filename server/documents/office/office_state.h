@@ -18,6 +18,9 @@ struct code {
     struct mt_range verbatim, verbatim_close; /* bytes of the file that are written instead */
     /* of a pair: the look of words within it; of a point: its own */
     size_t look;
+    /* of an element, where tags make a look: the look around it, whose tags are around its own */
+    bool has_outer;
+    size_t outer;
     /* a look may be lost together with its words, a link may not */
     bool is_look, is_link;
 };

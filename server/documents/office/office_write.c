@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is open within an element, or outside of all, where tags make a look. */
+struct level {
+    const struct mt_text *outer; /* tags of the look around it; NULL: none */
+    struct mt_text tags;         /* further tags, which are closed when others are needed */
+};
+
 struct writer {
     struct mt_document_writing *writing;
     const struct mt_office *office;
@@ -14,6 +20,8 @@ struct writer {
     struct mt_text out;
     size_t open[MT_OFFICE_MAX_OPEN + 1]; /* indexes of codes */
     size_t n_open;
+    struct level levels[MT_OFFICE_MAX_OPEN + 2];
+    size_t level;
     bool *is_written;
     bool is_behind_blank;
     const char *blank; /* how the file writes a no-break space; NULL: as the character */
@@ -42,16 +50,57 @@ static void append_attribute(const char *words, size_t length, struct mt_text *o
             append_words(words + i, 1, out);
 }
 
-/* Writes the end tags of a look, in reverse order. */
-static void close_look(const struct mt_text *look, struct mt_text *out)
+/* Writes the end tags for start tags, in reverse order. */
+static void close_tags(const char *tags, size_t length, struct mt_text *out)
 {
-    for (size_t end = look->length; end > 0;) {
-        const char *tag = memrchr(look->bytes, '<', end);
+    while (length > 0) {
+        const char *tag = memrchr(tags, '<', length);
         if (!tag)
             return;
         mt_text_appendf(out, "</%.*s>", (int)strcspn(tag + 1, " \t\r\n/>"), tag + 1);
-        end = (size_t)(tag - look->bytes);
+        length = (size_t)(tag - tags);
     }
+}
+
+/* Returns how many bytes the whole tags have with which both begin. */
+static size_t count_common(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+    size_t n = 0, n_common = 0;
+    for (;; n++) {
+        bool ends_a = n == n_a || a[n] == '<', ends_b = n == n_b || b[n] == '<';
+        if (ends_a && ends_b)
+            n_common = n;
+        if (n == n_a || n == n_b || a[n] != b[n])
+            return n_common;
+    }
+}
+
+/* Closes and opens tags so that what is written next has the look. has_blank: writes a blank between
+ * both, so that it has as few tags as it may have. */
+static void wear(struct writer *writer, const struct mt_text *look, bool has_blank)
+{
+    struct level *level = &writer->levels[writer->level];
+    const struct mt_text *outer = level->outer;
+    size_t n_outer =
+        outer ? count_common(outer->bytes, outer->length, look->bytes, look->length) : 0;
+    const char *wanted = look->bytes + n_outer;
+    size_t n_wanted = look->length - n_outer;
+    size_t n = count_common(level->tags.bytes, level->tags.length, wanted, n_wanted);
+    close_tags(level->tags.bytes + n, level->tags.length - n, &writer->out);
+    if (has_blank)
+        writer->office->format->write_words(" ", 1, writer->is_behind_blank, &writer->out);
+    mt_text_append(&writer->out, wanted + n, n_wanted - n);
+    level->tags.length = n;
+    mt_text_append(&level->tags, wanted + n, n_wanted - n);
+    if (level->tags.status)
+        writer->out.status = level->tags.status;
+}
+
+static void wear_nothing(struct writer *writer)
+{
+    struct mt_text *tags = &writer->levels[writer->level].tags;
+    close_tags(tags->bytes, tags->length, &writer->out);
+    tags->length = 0;
 }
 
 static void write_run(struct writer *writer, const char *words, size_t length)
@@ -65,9 +114,10 @@ static void write_run(struct writer *writer, const char *words, size_t length)
     if (text->is_attribute) {
         append_attribute(words, length, &writer->out);
     } else if (format) {
-        mt_text_append(&writer->out, properties->bytes, properties->length);
-        format->write_words(words, length, writer->is_behind_blank, &writer->out);
-        close_look(properties, &writer->out);
+        bool has_blank = words[0] == ' ';
+        wear(writer, properties, has_blank);
+        format->write_words(words + has_blank, length - has_blank,
+                            has_blank || writer->is_behind_blank, &writer->out);
     } else {
         struct mt_text clean = {0};
         append_words(words, length, &clean);
@@ -97,12 +147,11 @@ static void write_bytes(struct writer *writer, const struct mt_text *bytes,
 
 static void write_point(struct writer *writer, const struct code *code, char form)
 {
-    const struct mt_text *look = &writer->office->looks[code->look].properties;
-    mt_text_append(&writer->out, look->bytes, look->length);
+    if (writer->office->format)
+        wear(writer, &writer->office->looks[code->look].properties, false);
     mt_text_append(&writer->out, code->open.bytes, code->open.length);
     write_bytes(writer, NULL, code->verbatim);
     mt_text_append(&writer->out, code->close.bytes, code->close.length);
-    close_look(look, &writer->out);
     writer->is_behind_blank = form == 'b' || form == 'e';
 }
 
@@ -113,6 +162,10 @@ static bool write_code(struct writer *writer, const struct mt_office_tag *tag)
     const struct code *code = code_at(writer, tag->code);
     if (tag->is_closing) {
         bool is_open = writer->n_open > 0 && writer->open[--writer->n_open] == tag->code;
+        if (is_open && code->has_outer) {
+            wear_nothing(writer);
+            writer->level--;
+        }
         write_bytes(writer, &code->close, code->verbatim_close);
         return is_open;
     }
@@ -124,8 +177,12 @@ static bool write_code(struct writer *writer, const struct mt_office_tag *tag)
         write_point(writer, code, tag->form);
         return true;
     }
+    if (code->has_outer)
+        wear(writer, &writer->office->looks[code->outer].properties, false);
     write_bytes(writer, &code->open, code->verbatim);
     writer->open[writer->n_open++] = tag->code;
+    if (code->has_outer)
+        writer->levels[++writer->level].outer = &writer->office->looks[code->outer].properties;
     return true;
 }
 
@@ -169,6 +226,7 @@ static bool write_translation(struct writer *writer, const char *translation, si
         }
         at += n;
     }
+    wear_nothing(writer);
     for (size_t i = 0; i < writer->text->n; i++)
         if (!writer->is_written[i] && (!code_at(writer, i)->is_look || code_at(writer, i)->is_link))
             return false;
@@ -179,6 +237,7 @@ static void write_outside(struct writer *writer, size_t first, size_t n)
 {
     for (size_t i = first; i < first + n; i++)
         write_point(writer, code_at(writer, i), 'e');
+    wear_nothing(writer);
 }
 
 /* Counts the UTF-16 units in the XML's content. */
@@ -228,6 +287,8 @@ bool mt_office_write_piece(struct mt_document_writing *writing,
         mt_document_append(document, text->run, out);
     }
     free(writer.is_written);
+    for (size_t i = 0; i < sizeof writer.levels / sizeof *writer.levels; i++)
+        mt_text_finish(&writer.levels[i].tags);
     mt_text_finish(&writer.out);
     return is_written;
 }

@@ -420,8 +420,16 @@ static const struct {
      "x</p>",
      "<0>A</0>|<0>B</0>|<0>C</0>, <1>D</1>|<0>E</0>|<0>F</0>| x",
      "<0>a</0>|<0>b</0>|<1>d</1>, <0>c</0>|<0>e</0>|<0>f</0>| y",
-     "<p><a><b>a</b></a>, <a><b>b</b></a> <a><b>d</b></a><b>, </b><a><b>c</b></a>, <ins><a>e</a>, "
+     "<p><b><a>a</a></b>, <b><a>b</a></b> <b><a>d</a>, <a>c</a></b>, <ins><a>e</a>, "
      "<a>f</a></ins> y</p>"},
+    /* tags of looks and other elements nest as they did */
+    {"<p><b><a>The house</a></b> is <i>very <a><u>big</u> and</a> old</i></p>",
+     "<0>The house</0> is <1>very </1><2>big<3> and</3></2><4> old</4>",
+     "Ist <4>alt </4><1>sehr </1><2><3>und </3>gro\xC3\x9F</2> <0>das Haus</0>",
+     "<p>Ist <i>alt sehr <a>und <u>gro\xC3\x9F</u></a></i> <b><a>das Haus</a></b></p>"},
+    /* what has no letter stays */
+    {"<p><span><b><a href='#x'>^</a></b></span> <span>I agree.</span></p>", " I agree.", " Ja!",
+     "<p><span><b><a href='#x'>^</a></b></span> <span>Ja!</span></p>"},
     {"<p><u><a>A</a>, <a>B</a>, <a>C</a>, <a>D</a>, <a>E</a>, <a><b>F</b> f</a></u></p>",
      "<0>A</0>, <1>B</1>, <2>C</2>, <3>D</3>, <4>E</4>, <5>F<6> f</6></5>", "=",
      "<p><u><a>A</a>, <a>B</a>, <a>C</a>, <a>D</a>, <a>E</a>, <a><b>F</b> f</a></u></p>"},
