@@ -3,10 +3,10 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/size.h"
-#include "model/cut.h"
 #include "model/decoder.h"
 #include "model/encoder.h"
 #include "model/model_state.h"
+#include "model/partition.h"
 #include "model/scratch.h"
 #include "model/sentence_state.h"
 
@@ -56,7 +56,7 @@ struct mt_batch {
     size_t *sentence_rows; /* [max_rows] */
     bool is_apart;
     size_t rows_apart;
-    struct mt_cut cuts[MT_TEAM_MAX_THREADS + 1];
+    struct mt_part_begin begins[MT_TEAM_MAX_THREADS + 1];
 
     /* Recent durations, for the encoder's budget. */
     double token_seconds, step_seconds;
@@ -163,7 +163,7 @@ enum mt_status mt_batch_create(const struct mt_model *model, const struct mt_bat
     b->model = model;
     b->options = o;
     b->rows_apart =
-        mt_cut_rows_apart(h, model->has_shortlist ? USUAL_CANDIDATES : h->n_target_vocab);
+        mt_partition_rows_apart(h, model->has_shortlist ? USUAL_CANDIDATES : h->n_target_vocab);
     size_t element_bytes = model->precision == MT_INT8 ? sizeof(uint16_t) : sizeof(float);
     size_t n_positions = mt_decoder_cache_positions(h, o.max_target_tokens);
     enum mt_status status = mt_arena_create(0, &b->arena, err);
@@ -343,8 +343,8 @@ static size_t collect_inputs(struct mt_batch *b)
     size_t n_tokens = n_before - b->n_waiting_tokens;
     b->stats.n_source_tokens += n_tokens;
     b->stats.n_encoder_passes += b->n_inputs > 0;
-    b->is_apart = mt_cut_apart(b->sentence_rows, b->n_inputs, mt_team_width(b->options.team),
-                               b->rows_apart, b->cuts);
+    b->is_apart = mt_partition_by_sentence(
+        b->sentence_rows, b->n_inputs, mt_team_width(b->options.team), b->rows_apart, b->begins);
     return n_tokens;
 }
 
@@ -418,8 +418,8 @@ static void collect_rows(struct mt_batch *b)
             add_reading_rows(b, s, &n_spare);
         b->sentence_rows[n_sentences++] = b->n_rows - n_before;
     }
-    b->is_apart = mt_cut_apart(b->sentence_rows, n_sentences, mt_team_width(b->options.team),
-                               b->rows_apart, b->cuts);
+    b->is_apart = mt_partition_by_sentence(
+        b->sentence_rows, n_sentences, mt_team_width(b->options.team), b->rows_apart, b->begins);
     for (size_t i = 0; i < b->n_rows; i++)
         mt_kvcache_count(&b->self, b->rows[i].slot,
                          mt_decoder_cache_positions(&b->model->hparams, b->rows[i].position + 1));
@@ -572,10 +572,10 @@ static void encode_member(void *context, size_t member, size_t n_members)
         mt_encoder_run(&me, b->model, &b->workspace, b->inputs, b->n_inputs, &b->cross);
         return;
     }
-    const struct mt_cut *cut = &b->cuts[member];
-    struct mt_workspace part = mt_workspace_part(&b->workspace, member, cut->row);
-    mt_encoder_run(&alone, b->model, &part, b->inputs + cut->sentence,
-                   cut[1].sentence - cut->sentence, &b->cross);
+    const struct mt_part_begin *begin = &b->begins[member];
+    struct mt_workspace part = mt_workspace_part(&b->workspace, member, begin->row);
+    mt_encoder_run(&alone, b->model, &part, b->inputs + begin->sentence,
+                   begin[1].sentence - begin->sentence, &b->cross);
 }
 
 static void decode_member(void *context, size_t member, size_t n_members)
@@ -586,10 +586,10 @@ static void decode_member(void *context, size_t member, size_t n_members)
         mt_decoder_step(&me, b->model, &b->workspace, b->rows, b->n_rows, &b->self, &b->cross);
         return;
     }
-    const struct mt_cut *cut = &b->cuts[member];
-    struct mt_workspace part = mt_workspace_part(&b->workspace, member, cut->row);
-    mt_decoder_step(&alone, b->model, &part, b->rows + cut->row, cut[1].row - cut->row, &b->self,
-                    &b->cross);
+    const struct mt_part_begin *begin = &b->begins[member];
+    struct mt_workspace part = mt_workspace_part(&b->workspace, member, begin->row);
+    mt_decoder_step(&alone, b->model, &part, b->rows + begin->row, begin[1].row - begin->row,
+                    &b->self, &b->cross);
 }
 
 /* A moving average over about the last eight values. */

@@ -7,7 +7,7 @@
  * Sentences join and leave between steps; each keeps its own options, so mixed requests share a
  * step. After creation nothing here allocates or fails for lack of memory.
  *
- * Thread-safety: one thread at a time; the team inside shares each pass (model/cut.h).
+ * Thread-safety: one thread at a time; the team inside shares each pass (model/partition.h).
  */
 #ifndef MT_MODEL_BATCH_H
 #define MT_MODEL_BATCH_H
@@ -79,7 +79,7 @@ size_t mt_batch_n_rows(const struct mt_batch *batch);
 
 /* Returns the number of rows for each thread from which on threads with batches of their own are
  * about as fast as a team that shares one batch. It depends only on the model's shape, and is at
- * least 1 (mt_cut_rows_apart). */
+ * least 1 (mt_partition_rows_apart). */
 size_t mt_batch_rows_apart(const struct mt_batch *batch);
 
 /* Counted since creation. */

@@ -5,7 +5,7 @@
  * All members of a team run the same code on the same rows, each for its own share (struct
  * mt_member): a share of the columns in linear layers, and a share of the rows in everything else.
  * Each operation ends in a barrier, so that its result is complete for all members. A member that
- * takes rows through a pass alone (model/cut.h) is a team of one.
+ * takes rows through a pass alone (model/partition.h) is a team of one.
  */
 #ifndef MT_MODEL_LAYERS_H
 #define MT_MODEL_LAYERS_H

@@ -1,4 +1,4 @@
-#include "model/cut.h"
+#include "model/partition.h"
 
 #include "base/size.h"
 #include "model/files/hparams.h"
@@ -28,7 +28,7 @@ static size_t step_weights(const struct mt_hparams *h, size_t n_columns)
     return h->n_decoder_layers * (attention + feed_forward) + h->d_model * n_columns;
 }
 
-size_t mt_cut_rows_apart(const struct mt_hparams *hparams, size_t n_columns)
+size_t mt_partition_rows_apart(const struct mt_hparams *hparams, size_t n_columns)
 {
     double n_weights = (double)step_weights(hparams, n_columns);
     double n_barriers = (double)(BARRIERS_OF_LAYER * hparams->n_decoder_layers + 1);
@@ -39,25 +39,25 @@ size_t mt_cut_rows_apart(const struct mt_hparams *hparams, size_t n_columns)
     return rows > MT_MIN_ROWS_APART ? (size_t)rows : MT_MIN_ROWS_APART;
 }
 
-bool mt_cut_apart(const size_t *n_rows, size_t n_sentences, size_t n_members, size_t rows_apart,
-                  struct mt_cut *cuts)
+bool mt_partition_by_sentence(const size_t *n_rows, size_t n_sentences, size_t n_members,
+                              size_t rows_apart, struct mt_part_begin *begins)
 {
     size_t total = 0, row = 0, member = 1;
     for (size_t i = 0; i < n_sentences; i++)
         total += n_rows[i];
     if (n_members < 2 || total < rows_apart * n_members)
         return false;
-    cuts[0] = (struct mt_cut){0};
+    begins[0] = (struct mt_part_begin){0};
     for (size_t i = 0; i < n_sentences; i++) {
         /* Chooses the border nearest to the end of an even share. */
         while (member < n_members && total * member / n_members <= row + n_rows[i] / 2)
-            cuts[member++] = (struct mt_cut){.sentence = i, .row = row};
+            begins[member++] = (struct mt_part_begin){.sentence = i, .row = row};
         row += n_rows[i];
     }
     while (member <= n_members)
-        cuts[member++] = (struct mt_cut){.sentence = n_sentences, .row = total};
+        begins[member++] = (struct mt_part_begin){.sentence = n_sentences, .row = total};
     size_t largest = 0;
     for (size_t i = 0; i < n_members; i++)
-        largest = mt_size_max(largest, cuts[i + 1].row - cuts[i].row);
+        largest = mt_size_max(largest, begins[i + 1].row - begins[i].row);
     return largest * n_members * 100 <= total * MAX_SHARE_PERCENT;
 }

@@ -10,8 +10,8 @@
  *
  * Thread-safety: pure.
  */
-#ifndef MT_MODEL_CUT_H
-#define MT_MODEL_CUT_H
+#ifndef MT_MODEL_PARTITION_H
+#define MT_MODEL_PARTITION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,19 +25,19 @@ struct mt_hparams;
  * are equally fast if multiplying takes longer than reading and no longer than waiting. n_columns:
  * those of the output layer that a step computes.
  */
-size_t mt_cut_rows_apart(const struct mt_hparams *hparams, size_t n_columns);
+size_t mt_partition_rows_apart(const struct mt_hparams *hparams, size_t n_columns);
 #define MT_MIN_ROWS_APART 1
 #define MT_MAX_ROWS_APART 32
 
 /* Where a member's part begins. */
-struct mt_cut {
+struct mt_part_begin {
     size_t sentence, row;
 };
 
 /* Divides sentences of n_rows[n_sentences] rows, which stay whole and in order, into a part for
- * each member: cuts[i] to cuts[i + 1]; [n_members + 1]. Returns false if together is better,
+ * each member: begins[i] to begins[i + 1]; [n_members + 1]. Returns false if together is better,
  * because there are fewer than rows_apart for each member, or the parts would be too unequal. */
-bool mt_cut_apart(const size_t *n_rows, size_t n_sentences, size_t n_members, size_t rows_apart,
-                  struct mt_cut *cuts);
+bool mt_partition_by_sentence(const size_t *n_rows, size_t n_sentences, size_t n_members,
+                              size_t rows_apart, struct mt_part_begin *begins);
 
 #endif
