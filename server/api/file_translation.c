@@ -275,8 +275,8 @@ enum mt_status mt_file_translation_create(struct mt_request *request,
     *out = work;
     work->question = *question;
     work->fields = *question->fields;
-    const struct mt_guard_options guards = mt_guard_options_of(service->settings);
-    mt_warnings_init(&work->warnings, &guards, service->metrics);
+    const struct mt_quality_options checks = mt_quality_options_of(service->settings);
+    mt_warnings_init(&work->warnings, &checks, service->metrics);
     enum mt_status status = read_format(work, err);
     if (!status)
         status = mt_glossary_read(&request->params, (size_t)service->settings->max_glossary_terms,

@@ -4,13 +4,13 @@
 #include "server/passages/alignment_trace.h"
 #include "server/api/detect_api.h"
 #include "server/http/events.h"
-#include "server/text/guard.h"
 #include "server/api/languages_api.h"
 #include "server/api/outcome.h"
 #include "server/passages/passage.h"
 #include "server/models/served_model.h"
 #include "server/api/translate_state.h"
 #include "server/api/warnings.h"
+#include "server/text/quality_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -274,9 +274,9 @@ static enum mt_status prepare(struct mt_request *request, struct mt_error *err)
         return mt_fail_memory(err, sizeof *state, "a request");
     request->state = state;
     const struct mt_settings *settings = request->service->settings;
-    const struct mt_guard_options guards = mt_guard_options_of(settings);
+    const struct mt_quality_options checks = mt_quality_options_of(settings);
     mt_json_writer_init(&state->lost_writer, &state->lost);
-    mt_warnings_init(&state->warnings, &guards, request->service->metrics);
+    mt_warnings_init(&state->warnings, &checks, request->service->metrics);
     enum mt_status status = read_request(state, request, err);
     if (!status)
         status = mt_memory_use_begin(&state->memory, request, &state->params.fields, err);

@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-struct mt_guard_options mt_guard_options_of(const struct mt_settings *settings)
+struct mt_quality_options mt_quality_options_of(const struct mt_settings *settings)
 {
-    return (struct mt_guard_options){.max_repeats = (size_t)settings->max_repeats,
-                                     .max_length_ratio = settings->max_length_ratio,
-                                     .min_probability = settings->min_probability};
+    return (struct mt_quality_options){.max_repeats = (size_t)settings->max_repeats,
+                                       .max_length_ratio = settings->max_length_ratio,
+                                       .min_probability = settings->min_probability};
 }
 
-void mt_warnings_init(struct mt_warnings *warnings, const struct mt_guard_options *options,
+void mt_warnings_init(struct mt_warnings *warnings, const struct mt_quality_options *options,
                       struct mt_metrics *metrics)
 {
     *warnings = (struct mt_warnings){.options = *options, .metrics = metrics};

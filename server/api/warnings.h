@@ -1,5 +1,5 @@
 /*
- * The warnings about translations (guard.h, proofread.h) in a reply.
+ * The warnings about translations (quality_check.h, proofread.h) in a reply.
  *
  * Thread-safety: one thread at a time.
  */
@@ -7,7 +7,7 @@
 #define MT_SERVER_API_WARNINGS_H
 
 #include "base/json.h"
-#include "server/text/guard.h"
+#include "server/text/quality_check.h"
 
 struct mt_metrics;
 struct mt_passage;
@@ -30,7 +30,7 @@ struct mt_settings;
  *   init -> add each text, once for every model on its way -> write -> finish
  */
 struct mt_warnings {
-    struct mt_guard_options options;
+    struct mt_quality_options options;
     struct mt_metrics *metrics;
     struct mt_text list; /* JSON; the caller checks its status */
     struct mt_json_writer writer;
@@ -41,9 +41,9 @@ struct mt_warnings {
  * are only counted. */
 #define MT_MAX_WARNINGS 1000
 
-struct mt_guard_options mt_guard_options_of(const struct mt_settings *settings);
+struct mt_quality_options mt_quality_options_of(const struct mt_settings *settings);
 /* metrics NULL: they are not counted. */
-void mt_warnings_init(struct mt_warnings *warnings, const struct mt_guard_options *options,
+void mt_warnings_init(struct mt_warnings *warnings, const struct mt_quality_options *options,
                       struct mt_metrics *metrics);
 
 /* In the place of a text's number: none is written. */

@@ -155,7 +155,7 @@ static enum mt_status make_reader(struct session *session, const struct mt_setti
                                   struct mt_error *err)
 {
     struct mt_text_direction *direction = &session->direction;
-    session->printer.guards = mt_guard_options_of(settings);
+    session->printer.checks = mt_quality_options_of(settings);
     enum mt_status status = mt_model_choice_direction(settings, session->model, direction, err);
     if (!status)
         status = mt_number_words_create(&session->number_words, err);

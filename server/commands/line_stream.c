@@ -242,9 +242,10 @@ static enum mt_status append_others(struct mt_json_writer *writer, const struct 
 static enum mt_status append_warnings(const struct stream *stream, const struct line *line,
                                       struct mt_json_writer *writer, struct mt_error *err)
 {
-    const struct mt_guard_options guards = mt_guard_options_of(stream->options->service->settings);
+    const struct mt_quality_options checks =
+        mt_quality_options_of(stream->options->service->settings);
     struct mt_warnings warnings;
-    mt_warnings_init(&warnings, &guards, NULL);
+    mt_warnings_init(&warnings, &checks, NULL);
     enum mt_status status = mt_warnings_add(&warnings, MT_NO_TEXT, NULL, line->passage, err);
     if (!status)
         status = mt_text_check(&warnings.list, "warnings", err);

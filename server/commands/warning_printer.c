@@ -55,7 +55,7 @@ enum mt_status mt_warning_printer_look(struct mt_warning_printer *printer, const
 {
     printer->unit = unit;
     printer->number = number;
-    return mt_passage_find_warnings(passage, &printer->guards, print, printer, err);
+    return mt_passage_find_warnings(passage, &printer->checks, print, printer, err);
 }
 
 void mt_warning_printer_end(const struct mt_warning_printer *printer)

@@ -1,6 +1,6 @@
 /*
- * Prints on standard error what is wrong with translations (guard.h, proofread.h), as sentences,
- * and at the end how many more warnings there were:
+ * Prints on standard error what is wrong with translations (quality_check.h, proofread.h), as
+ * sentences, and at the end how many more warnings there were:
  *
  *   attentiond translate: line 3: the translation of sentence 1 has other numbers than its source;
  *   missing: 365; added: 35; put in: 365
@@ -11,7 +11,7 @@
 #define MT_SERVER_COMMANDS_WARNING_PRINTER_H
 
 #include "base/status.h"
-#include "server/text/guard.h"
+#include "server/text/quality_check.h"
 
 struct mt_passage;
 
@@ -19,7 +19,7 @@ struct mt_passage;
 #define MT_MAX_PRINTED_WARNINGS 20
 
 struct mt_warning_printer {
-    struct mt_guard_options guards;
+    struct mt_quality_options checks;
     const char *unit; /* "line", "text" */
     size_t number;    /* number of the line or text */
     size_t n;         /* warnings so far */

@@ -3,10 +3,10 @@
 #include "base/size.h"
 #include "base/vector.h"
 #include "server/passages/number_repair.h"
-#include "server/text/guard.h"
 #include "server/text/localise.h"
 #include "server/text/placeholder_check.h"
 #include "server/text/post_edit.h"
+#include "server/text/quality_check.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -131,11 +131,11 @@ struct mt_finding {
     struct mt_text missing, added, repaired;
 };
 
-/* Calls report for everything that the guards (guard.h) and the reader find, in the sentences'
- * order. It renders the passage. */
+/* Calls report for everything that the quality checks (quality_check.h) and the reader find, in the
+ * sentences' order. It renders the passage. */
 typedef void mt_passage_finding(void *context, const struct mt_finding *finding);
 MT_MUST_CHECK enum mt_status mt_passage_find_warnings(struct mt_passage *passage,
-                                                      const struct mt_guard_options *guards,
+                                                      const struct mt_quality_options *checks,
                                                       mt_passage_finding *report, void *context,
                                                       struct mt_error *err);
 

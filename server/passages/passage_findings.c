@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct proofreading {
-    const struct mt_guard_options *guards;
+    const struct mt_quality_options *checks;
     mt_passage_finding *report;
     void *context;
     size_t n_before;   /* sentences of earlier parts */
@@ -178,19 +178,19 @@ static bool lacks_repair(const struct mt_passage *passage, const struct part_fin
            !mt_sentence_trace(mt_translation_part(findings->part->translation, sentence).sentence);
 }
 
-/* Adds the kinds that options of the guards switch on, and that the tokens alone do not show. */
+/* Adds the kinds that the options switch on, and that the tokens alone do not show. */
 static enum mt_status find_kinds(const struct mt_passage_part *part, size_t sentence,
                                  const struct mt_proofread_pair *pair,
-                                 const struct mt_guard_options *guards, unsigned *found,
+                                 const struct mt_quality_options *checks, unsigned *found,
                                  struct mt_error *err)
 {
     struct mt_sentence *decoded = mt_translation_part(part->translation, sentence).sentence;
     bool has_left = false;
     if (mt_sentence_n_hypotheses(decoded) == 0)
         return MT_OK;
-    if (guards->max_length_ratio > 0 && mt_proofread_has_other_length(pair))
+    if (checks->max_length_ratio > 0 && mt_proofread_has_other_length(pair))
         *found |= 1u << MT_WARNING_LENGTH;
-    if (guards->min_probability <= 0)
+    if (checks->min_probability <= 0)
         return MT_OK;
     const struct mt_hypothesis best = mt_sentence_hypothesis(decoded, 0);
     enum mt_status status = mt_left_words_find(mt_translation_tokenizer(part->translation), &best,
@@ -206,13 +206,13 @@ static enum mt_status proofread_sentence(const struct mt_passage *passage,
                                          struct proofreading *proofreading, struct mt_error *err)
 {
     struct mt_proofread_pair pair;
-    unsigned found = mt_guard_check(part->translation, sentence, proofreading->guards);
+    unsigned found = mt_quality_check(part->translation, sentence, proofreading->checks);
     unsigned warnings = 0;
     enum mt_status status =
         mt_passage_describe_pair(part, &findings->as_written, sentence, &findings->all_ignored,
                                  &findings->ignored, &pair, err);
     if (!status && passage->reader)
-        status = find_kinds(part, sentence, &pair, proofreading->guards, &found, err);
+        status = find_kinds(part, sentence, &pair, proofreading->checks, &found, err);
     if (status)
         return status;
     report_kinds(proofreading, sentence, found);
@@ -262,10 +262,10 @@ static enum mt_status proofread_part(const struct mt_passage *passage, size_t in
 }
 
 enum mt_status mt_passage_find_warnings(struct mt_passage *passage,
-                                        const struct mt_guard_options *guards,
+                                        const struct mt_quality_options *checks,
                                         mt_passage_finding *report, void *context,
                                         struct mt_error *err)
 {
-    struct proofreading proofreading = {.guards = guards, .report = report, .context = context};
+    struct proofreading proofreading = {.checks = checks, .report = report, .context = context};
     return mt_passage_for_each(passage, proofread_part, &proofreading, err);
 }

@@ -2,8 +2,8 @@
 
 #include "base/size.h"
 #include "server/text/codes/reading.h"
-#include "server/text/guard.h"
 #include "server/text/post_edit.h"
+#include "server/text/quality_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static enum mt_status edit(const struct mt_passage *passage, const struct mt_pas
         return mt_fail_memory(err, n, "a translation");
     for (size_t i = 0; i < n; i++)
         are_unfinished[i] =
-            mt_guard_is_truncated(mt_translation_part(part->translation, i).sentence, rank);
+            mt_quality_is_truncated(mt_translation_part(part->translation, i).sentence, rank);
     struct mt_post_edit_input input = {
         .tokenizer = passage->editor,
         .target_lang = passage->target_lang[0] ? passage->target_lang : NULL,

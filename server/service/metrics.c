@@ -7,7 +7,7 @@
 #include "server/service/file_store.h"
 #include "server/service/snapshots.h"
 #include "server/models/model_host.h"
-#include "server/text/guard.h"
+#include "server/text/quality_check.h"
 
 #include <dirent.h>
 #include <stdatomic.h>

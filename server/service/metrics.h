@@ -56,7 +56,7 @@ void mt_metrics_request_end(struct mt_metrics *metrics, size_t route, unsigned c
                             double seconds);
 void mt_metrics_reject(struct mt_metrics *metrics, enum mt_rejection reason);
 
-/* Counts a sentence that the guard flagged; kind: an enum mt_warning (guard.h). */
+/* Counts a sentence that has a warning; kind: an enum mt_warning (quality_check.h). */
 void mt_metrics_warn(struct mt_metrics *metrics, unsigned kind);
 
 /* Values from the rest of the process at the time of the scrape. */

@@ -18,8 +18,8 @@
  *                the translation has them with others: models write IPhone
  *                Johnson & Johnson keeps its sign, where both names are left as they are
  *   repetition   a single word's translation that is one word over and over, or has one three times
- *                and more in a row: that word once. In sentences it is flagged (guard.h), not
- *                mended
+ *                and more in a row: that word once. In sentences it is flagged (quality_check.h),
+ *                not mended
  *   quotes       what "I will come," she said opens with is closed again where the model forgot it
  *   no words     "May 2017" that became "2017", "Ecuador" that became "++": the source's words, and
  *                the check says that they are not translated (proofread.h)

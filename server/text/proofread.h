@@ -1,6 +1,6 @@
 /*
- * Finds faults of a translation by its text and its source's, sentence by sentence; guard.h looks
- * at the tokens.
+ * Finds faults of a translation by its text and its source's, sentence by sentence; quality_check.h
+ * looks at the tokens.
  *
  *   length           it has far more letters than the source, or far fewer
  *   numbers          the translation lacks numbers of the source, or has others (numbers.h)
@@ -26,9 +26,9 @@
 #ifndef MT_SERVER_TEXT_PROOFREAD_H
 #define MT_SERVER_TEXT_PROOFREAD_H
 
-#include "server/text/guard.h"
 #include "server/text/language.h"
 #include "server/text/numbers/numbers.h"
+#include "server/text/quality_check.h"
 #include "server/text/scripts.h"
 
 /* What is needed to proofread translations of one direction. */

@@ -1,5 +1,5 @@
-#include "server/text/guard.h"
 #include "model/tokenizer/tokenizer.h"
+#include "server/text/quality_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -23,18 +23,18 @@ START_TEST(the_most_repeated_group_is_counted)
     size_t n = strlen(cases[_i].ids);
     for (size_t i = 0; i < n; i++)
         ids[i] = cases[_i].ids[i];
-    ck_assert_uint_eq(mt_guard_count_repeats(ids, n), cases[_i].n_repeats);
+    ck_assert_uint_eq(mt_quality_count_repeats(ids, n), cases[_i].n_repeats);
 }
 END_TEST
 
 START_TEST(groups_are_found_up_to_the_longest)
 {
-    int32_t ids[(MT_GUARD_MAX_PERIOD + 1) * 3];
-    for (size_t period = MT_GUARD_MAX_PERIOD; period <= MT_GUARD_MAX_PERIOD + 1; period++) {
+    int32_t ids[(MT_QUALITY_MAX_PERIOD + 1) * 3];
+    for (size_t period = MT_QUALITY_MAX_PERIOD; period <= MT_QUALITY_MAX_PERIOD + 1; period++) {
         for (size_t i = 0; i < period * 3; i++)
             ids[i] = (int32_t)(i % period);
-        ck_assert_uint_eq(mt_guard_count_repeats(ids, period * 3),
-                          period <= MT_GUARD_MAX_PERIOD ? 3 : 1);
+        ck_assert_uint_eq(mt_quality_count_repeats(ids, period * 3),
+                          period <= MT_QUALITY_MAX_PERIOD ? 3 : 1);
     }
 }
 END_TEST
@@ -45,21 +45,21 @@ static double least_of(size_t n_before, size_t n_half, size_t n_behind)
     float logprobs[64] = {0};
     for (size_t i = n_before; i < n_before + n_half; i++)
         logprobs[i] = logf(0.5f);
-    return mt_guard_least_probability(logprobs, n_before + n_half + n_behind);
+    return mt_quality_least_probability(logprobs, n_before + n_half + n_behind);
 }
 
 START_TEST(the_least_probable_stretch_counts)
 {
     const float never[] = {-INFINITY, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    ck_assert_double_eq(mt_guard_least_probability(NULL, 0), 1);
+    ck_assert_double_eq(mt_quality_least_probability(NULL, 0), 1);
     ck_assert_double_eq(least_of(0, 0, 20), 1);
     for (size_t n_before = 0; n_before < 20; n_before++) {
-        ck_assert_double_eq_tol(least_of(n_before, MT_GUARD_WINDOW, 20), 0.5, 1e-6);
-        ck_assert_double_eq_tol(least_of(n_before, 2 * MT_GUARD_WINDOW, 0), 0.5, 1e-6);
-        ck_assert_double_eq_tol(least_of(n_before, MT_GUARD_WINDOW / 2, 20), sqrt(0.5), 1e-6);
-        ck_assert_double_eq_tol(least_of(n_before, MT_GUARD_WINDOW / 2, 0), sqrt(0.5), 1e-6);
+        ck_assert_double_eq_tol(least_of(n_before, MT_QUALITY_WINDOW, 20), 0.5, 1e-6);
+        ck_assert_double_eq_tol(least_of(n_before, 2 * MT_QUALITY_WINDOW, 0), 0.5, 1e-6);
+        ck_assert_double_eq_tol(least_of(n_before, MT_QUALITY_WINDOW / 2, 20), sqrt(0.5), 1e-6);
+        ck_assert_double_eq_tol(least_of(n_before, MT_QUALITY_WINDOW / 2, 0), sqrt(0.5), 1e-6);
     }
-    ck_assert_double_lt(mt_guard_least_probability(never, 10), 1e-3);
+    ck_assert_double_lt(mt_quality_least_probability(never, 10), 1e-3);
 }
 END_TEST
 
@@ -90,7 +90,7 @@ START_TEST(words_that_are_spelled_are_counted)
         tokens[list.n] = (struct mt_token){.piece = pieces[list.n]};
         list.n++;
     }
-    ck_assert_uint_eq(mt_guard_count_pieces(&list), spelled[_i].n);
+    ck_assert_uint_eq(mt_quality_count_pieces(&list), spelled[_i].n);
 }
 END_TEST
 
@@ -103,10 +103,10 @@ START_TEST(every_warning_has_a_name_of_its_own)
 }
 END_TEST
 
-Suite *suite_guard(void)
+Suite *suite_quality_check(void)
 {
-    Suite *suite = suite_create("guard");
-    TCase *tcase = tcase_create("guard");
+    Suite *suite = suite_create("quality_check");
+    TCase *tcase = tcase_create("quality_check");
     tcase_add_loop_test(tcase, the_most_repeated_group_is_counted, 0,
                         sizeof cases / sizeof cases[0]);
     tcase_add_test(tcase, the_least_probable_stretch_counts);

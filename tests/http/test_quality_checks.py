@@ -42,7 +42,7 @@ def loops(text):
     return any(len(set(m.group(1))) > 1 for m in LOOP.finditer(text))
 
 
-class Guards(unittest.TestCase):
+class QualityChecks(unittest.TestCase):
     """Without what the model is unsure of, which of the small test model's translations many are."""
 
     @classmethod

@@ -1,4 +1,4 @@
-#include "server/text/guard.h"
+#include "server/text/quality_check.h"
 
 #include "base/real.h"
 #include "base/size.h"
@@ -76,7 +76,8 @@ static bool is_same(const struct sequence *sequence, size_t i, size_t j)
 static size_t count_repeats(const struct sequence *sequence)
 {
     size_t most = 1;
-    for (size_t period = 1; period <= MT_GUARD_MAX_PERIOD && period * 2 <= sequence->n; period++) {
+    for (size_t period = 1; period <= MT_QUALITY_MAX_PERIOD && period * 2 <= sequence->n;
+         period++) {
         size_t n_same = 0;
         for (size_t i = period; i < sequence->n; i++) {
             n_same = is_same(sequence, i, i - period) ? n_same + 1 : 0;
@@ -86,7 +87,7 @@ static size_t count_repeats(const struct sequence *sequence)
     return most;
 }
 
-size_t mt_guard_count_repeats(const int32_t *ids, size_t n)
+size_t mt_quality_count_repeats(const int32_t *ids, size_t n)
 {
     return count_repeats(&(struct sequence){.ids = ids, .n = n});
 }
@@ -110,8 +111,8 @@ static bool repeats_itself(const struct mt_translation *translation,
 {
     size_t length;
     const char *text = mt_translation_text(translation, &length) + part->begin;
-    size_t run = mt_size_min(longest_run(text, part->end - part->begin), MT_GUARD_MAX_PERIOD);
-    size_t max_run = mt_size_max(run, MT_GUARD_MAX_RUN);
+    size_t run = mt_size_min(longest_run(text, part->end - part->begin), MT_QUALITY_MAX_PERIOD);
+    size_t max_run = mt_size_max(run, MT_QUALITY_MAX_RUN);
     const struct sequence source = {
         .tokens = part->source_tokens->tokens, .n = part->source_tokens->n, .max_run = max_run};
     const struct sequence target = {.ids = best->ids,
@@ -124,7 +125,7 @@ static bool repeats_itself(const struct mt_translation *translation,
 
 static bool is_much_longer(size_t a, size_t b, double ratio)
 {
-    return ratio > 0 && (double)a > ratio * (double)b + MT_GUARD_SLACK;
+    return ratio > 0 && (double)a > ratio * (double)b + MT_QUALITY_SLACK;
 }
 
 /* ---- what the vocabulary lacks ---- */
@@ -169,16 +170,16 @@ static double clamp(float logprob)
     return logprob > MIN_LOGPROB ? (double)logprob : MIN_LOGPROB;
 }
 
-double mt_guard_least_probability(const float *logprobs, size_t n)
+double mt_quality_least_probability(const float *logprobs, size_t n)
 {
     double sum = 0, least = 0;
     for (size_t i = 0; i < n; i++) {
         sum += clamp(logprobs[i]);
-        if (i >= MT_GUARD_WINDOW)
-            sum -= clamp(logprobs[i - MT_GUARD_WINDOW]);
+        if (i >= MT_QUALITY_WINDOW)
+            sum -= clamp(logprobs[i - MT_QUALITY_WINDOW]);
         least = sum < least ? sum : least;
     }
-    return mt_real_exp(least / MT_GUARD_WINDOW);
+    return mt_real_exp(least / MT_QUALITY_WINDOW);
 }
 
 static bool is_of_letters(const char *piece)
@@ -191,7 +192,7 @@ static bool is_of_letters(const char *piece)
     return true;
 }
 
-size_t mt_guard_count_pieces(const struct mt_token_list *source)
+size_t mt_quality_count_pieces(const struct mt_token_list *source)
 {
     static const char blank[] = "\xE2\x96\x81";
     size_t most = 1, n = 0;
@@ -217,14 +218,14 @@ size_t mt_guard_count_pieces(const struct mt_token_list *source)
 static bool is_unsure(const struct mt_token_list *source, const struct mt_hypothesis *best,
                       double min_probability)
 {
-    size_t n_more = mt_size_min(mt_guard_count_pieces(source), MOST_PIECES) - 1;
-    return mt_guard_least_probability(best->token_logprobs, best->n_ids) <
+    size_t n_more = mt_size_min(mt_quality_count_pieces(source), MOST_PIECES) - 1;
+    return mt_quality_least_probability(best->token_logprobs, best->n_ids) <
            min_probability * (1 + SURER_PER_PIECE * (double)n_more);
 }
 
 /* A model may be told to end with eos at its limit, so eos at the limit does not count as an
  * end. */
-bool mt_guard_is_truncated(const struct mt_sentence *sentence, size_t rank)
+bool mt_quality_is_truncated(const struct mt_sentence *sentence, size_t rank)
 {
     if (rank >= mt_sentence_n_hypotheses(sentence))
         return false;
@@ -232,8 +233,8 @@ bool mt_guard_is_truncated(const struct mt_sentence *sentence, size_t rank)
     return !hypothesis.has_eos || hypothesis.n_ids >= mt_sentence_max_target(sentence);
 }
 
-unsigned mt_guard_check(const struct mt_translation *translation, size_t sentence,
-                        const struct mt_guard_options *options)
+unsigned mt_quality_check(const struct mt_translation *translation, size_t sentence,
+                          const struct mt_quality_options *options)
 {
     struct mt_translation_part part = mt_translation_part(translation, sentence);
     unsigned warnings = part.was_cut ? 1u << MT_WARNING_CUT : 0;
@@ -241,7 +242,7 @@ unsigned mt_guard_check(const struct mt_translation *translation, size_t sentenc
         return warnings;
     struct mt_hypothesis best = mt_sentence_hypothesis(part.sentence, 0);
     size_t n_source = part.source_tokens->n;
-    if (mt_guard_is_truncated(part.sentence, 0))
+    if (mt_quality_is_truncated(part.sentence, 0))
         warnings |= 1u << MT_WARNING_TRUNCATED;
     if (is_much_longer(best.n_ids, n_source, options->max_length_ratio) ||
         is_much_longer(n_source, best.n_ids, options->max_length_ratio))
