@@ -258,7 +258,7 @@ void mt_engine_learn(struct mt_lane *lane, const struct mt_batch_stats *done)
     lane->work.n_tokens += done->n_source_tokens;
     size_t n_running = 0;
     for (size_t i = 0; i < engine->n_workers; i++)
-        n_running += lane->places[i].n_slots;
+        n_running += lane->batches[i].n_slots;
     if (has_engine_alone(lane))
         mt_layout_note(&lane->layout, &lane->work, lane->recent_rows, n_running,
                        mt_engine_n_taking(engine));
@@ -316,36 +316,36 @@ bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t
 static void free_lane(struct mt_lane *lane)
 {
     for (size_t i = 0; i < lane->engine->n_workers; i++) {
-        mt_batch_destroy(lane->places[i].batch);
-        free(lane->places[i].slots);
+        mt_batch_destroy(lane->batches[i].model_batch);
+        free(lane->batches[i].slots);
     }
     free(lane);
 }
 
-static enum mt_status make_places(struct mt_lane *lane, const struct mt_model *model,
-                                  struct mt_error *err)
+static enum mt_status make_batches(struct mt_lane *lane, const struct mt_model *model,
+                                   struct mt_error *err)
 {
     struct mt_engine *engine = lane->engine;
     for (size_t i = 0; i < engine->n_workers; i++) {
-        struct mt_engine_place *place = &lane->places[i];
-        place->lane = lane;
+        struct mt_worker_batch *batch = &lane->batches[i];
+        batch->lane = lane;
         const struct mt_batch_options options = {
             .max_rows = engine->max_rows,
             .team = engine->workers[i].team,
             .scratch = &engine->workers[i].scratch,
         };
-        place->slots = calloc(engine->max_rows, sizeof *place->slots);
-        if (!place->slots)
-            return mt_fail_memory(err, engine->max_rows * sizeof *place->slots, "a lane");
-        enum mt_status status = mt_batch_create(model, &options, &place->batch, err);
+        batch->slots = calloc(engine->max_rows, sizeof *batch->slots);
+        if (!batch->slots)
+            return mt_fail_memory(err, engine->max_rows * sizeof *batch->slots, "a lane");
+        enum mt_status status = mt_batch_create(model, &options, &batch->model_batch, err);
         if (status)
             return status;
-        lane->reserved_bytes += mt_batch_reserved_bytes(place->batch);
+        lane->reserved_bytes += mt_batch_reserved_bytes(batch->model_batch);
         if (i == 0)
             mt_layout_init(&lane->layout, engine->n_main_workers, engine->n_workers,
-                           mt_batch_rows_apart(place->batch) * engine->n_workers);
+                           mt_batch_rows_apart(batch->model_batch) * engine->n_workers);
         if (i < engine->n_main_workers)
-            lane->expected_bytes += mt_batch_cache_bytes(place->batch, MT_COUNTED_TOKENS);
+            lane->expected_bytes += mt_batch_cache_bytes(batch->model_batch, MT_COUNTED_TOKENS);
     }
     return MT_OK;
 }
@@ -364,13 +364,13 @@ static enum mt_status add_lane(struct mt_lane *lane, struct mt_error *err)
 enum mt_status mt_engine_attach(struct mt_engine *engine, const struct mt_model *model,
                                 struct mt_lane **out, struct mt_error *err)
 {
-    size_t n_bytes = sizeof(struct mt_lane) + engine->n_workers * sizeof(struct mt_engine_place);
+    size_t n_bytes = sizeof(struct mt_lane) + engine->n_workers * sizeof(struct mt_worker_batch);
     struct mt_lane *lane = calloc(1, n_bytes);
     if (!lane)
         return mt_fail_memory(err, n_bytes, "a lane");
     lane->engine = engine;
     pthread_mutex_lock(&engine->attaching);
-    enum mt_status status = make_places(lane, model, err);
+    enum mt_status status = make_batches(lane, model, err);
     pthread_mutex_unlock(&engine->attaching);
     if (!status)
         status = add_lane(lane, err);
@@ -382,15 +382,15 @@ enum mt_status mt_engine_attach(struct mt_engine *engine, const struct mt_model 
     return MT_OK;
 }
 
-/* The activations belong to the worker. The pages that this place has touched are given back by the
- * worker's busy places or, where it has none, here. A place that is not warm has given them
+/* The activations belong to the worker. The pages that this batch has touched are given back by the
+ * worker's busy batches or, where it has none, here. A batch that is not warm has given them
  * back. */
-static void let_go_of_place(const struct mt_engine_worker *worker, struct mt_engine_place *place)
+static void let_go_of_batch(const struct mt_engine_worker *worker, struct mt_worker_batch *batch)
 {
-    bool is_warm = place->list == &worker->warm;
-    mt_engine_move_place(place, NULL);
+    bool is_warm = batch->list == &worker->warm;
+    mt_engine_move_batch(batch, NULL);
     if (is_warm && !worker->busy.first)
-        mt_batch_trim(place->batch);
+        mt_batch_trim(batch->model_batch);
 }
 
 void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane)
@@ -404,7 +404,7 @@ void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane)
     while (lane->n_live_jobs)
         pthread_cond_wait(&engine->quiet, &engine->mutex);
     for (size_t i = 0; i < engine->n_workers; i++)
-        let_go_of_place(&engine->workers[i], &lane->places[i]);
+        let_go_of_batch(&engine->workers[i], &lane->batches[i]);
     mt_queue_remove_lane(engine->queue, lane->waiting);
     MT_LIST_REMOVE(&engine->lanes, lane);
     pthread_mutex_unlock(&engine->mutex);
@@ -421,7 +421,7 @@ size_t mt_lane_resident_bytes(struct mt_lane *lane)
     size_t n_bytes = 0;
     pthread_mutex_lock(&lane->engine->mutex);
     for (size_t i = 0; i < lane->engine->n_workers; i++)
-        n_bytes += lane->places[i].resident_bytes;
+        n_bytes += lane->batches[i].resident_bytes;
     pthread_mutex_unlock(&lane->engine->mutex);
     return n_bytes;
 }
@@ -469,7 +469,7 @@ enum mt_status mt_engine_submit(struct mt_engine *engine, struct mt_job *job, st
     size_t n_rows = 0;
     uint64_t cost = 0;
     for (size_t i = 0; i < job->n_sentences && !status; i++) {
-        status = mt_batch_check(job->lane->places[0].batch, job->sentences[i], err);
+        status = mt_batch_check(job->lane->batches[0].model_batch, job->sentences[i], err);
         n_rows += mt_sentence_n_rows(job->sentences[i]);
         cost += mt_queue_cost(job->sentences[i]);
     }
@@ -588,6 +588,6 @@ void mt_engine_stats(struct mt_engine *engine, struct mt_engine_stats *out)
         add_worker_stats(&engine->workers[i], out);
     for (const struct mt_lane *lane = engine->lanes.first; lane; lane = lane->next)
         for (size_t i = 0; i < engine->n_workers; i++)
-            out->n_running_rows += lane->places[i].n_rows;
+            out->n_running_rows += lane->batches[i].n_rows;
     pthread_mutex_unlock(&engine->mutex);
 }

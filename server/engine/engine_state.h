@@ -2,12 +2,12 @@
  * The inside of the engine, shared by engine.c (which other threads call) and engine_worker.c (a
  * worker's turn).
  *
- *              worker 0        worker 1
- *   lane en-de  place: batch    place: batch     <- attached with the model
- *   lane en-fr  place: batch    place: batch
- *                  |
- *                  `- among worker 0's busy places while sentences are in its slots, then among
- *                     its warm ones until it has given back the memory that they needed
+ *               worker 0   worker 1
+ *   lane en-de  batch      batch      <- made when the model is attached
+ *   lane en-fr  batch      batch
+ *               |
+ *               `- among worker 0's busy batches while sentences are in its slots, then among its
+ *                  warm ones until it has given back the memory that they needed
  *
  * The way of a job: its lane of the queue -> slots of one or more workers -> ended -> on_done. A
  * cancelled or expired one leaves the queue at once and the slots at their worker's next turn.
@@ -32,13 +32,13 @@ struct mt_engine_slot {
 };
 
 /*
- * A lane's place at one worker. Only the worker's thread touches the batch. The slots decide
- * whether it may, and change under the mutex: whenever the mutex is free, a place is busy exactly
- * if it has slots, and then its jobs keep the lane alive. An idle place is trimmed under the mutex.
+ * A lane's batch at one worker. Only the worker's thread touches model_batch. The slots decide
+ * whether it may, and change under the mutex: whenever the mutex is free, a batch is busy exactly
+ * if it has slots, and then its jobs keep the lane alive. An idle batch is trimmed under the mutex.
  */
-struct mt_engine_place {
+struct mt_worker_batch {
     struct mt_lane *lane;
-    struct mt_batch *batch;
+    struct mt_batch *model_batch;
     struct mt_engine_slot *slots; /* [max_rows]: all sentences of the batch */
     size_t n_slots;
     size_t n_followed;  /* slots whose job has an on_progress */
@@ -52,15 +52,15 @@ struct mt_engine_place {
      * alone. */
     int64_t step_ns, short_step_ns, short_left_ns;
     unsigned n_short_tries, n_steps_since_short;
-    struct mt_batch_stats stats;   /* as far as they are part of the worker's total */
-    size_t resident_bytes;         /* memory of the batch, after its last step */
-    int64_t idle_since_ns;         /* since when it is in the list of warm places */
-    struct mt_engine_places *list; /* that it is in, or NULL */
-    struct mt_engine_place *next, *previous;
+    struct mt_batch_stats stats;    /* as far as they are part of the worker's total */
+    size_t resident_bytes;          /* memory of the batch, after its last step */
+    int64_t idle_since_ns;          /* since when it is in the list of warm batches */
+    struct mt_worker_batches *list; /* that it is in, or NULL */
+    struct mt_worker_batch *next, *previous;
 };
 
-struct mt_engine_places {
-    struct mt_engine_place *first, *last;
+struct mt_worker_batches {
+    struct mt_worker_batch *first, *last;
 };
 
 /* The engine's mutex guards it, except members that do not change while it is attached. */
@@ -76,7 +76,7 @@ struct mt_lane {
     size_t n_live_jobs;                   /* accepted jobs whose on_done has not returned */
     bool is_leaving;                      /* new jobs are refused, and the present ones end */
     struct mt_lane *next, *previous;
-    struct mt_engine_place places[]; /* [n_workers] */
+    struct mt_worker_batch batches[]; /* [n_workers] */
 };
 
 /* The steps of a team since it was last observed: how long they took, the sum of its members'
@@ -96,13 +96,13 @@ struct mt_engine_worker {
     int64_t alone_end_ns, alone_ns;
     struct mt_team_steps observed;
     /* The engine's mutex guards these. */
-    bool is_idle;                 /* it waits for work */
-    pthread_cond_t work;          /* signalled when there may be work */
-    struct mt_engine_places busy; /* the first is stepped next */
-    struct mt_engine_places warm; /* the first has been idle longest */
-    int64_t holes_ns;             /* when it gives unused memory back again; INT64_MAX: never */
-    unsigned n_looks;             /* how often it did, since it last had work */
-    struct mt_batch_stats total;  /* of all lanes, also of those that are detached */
+    bool is_idle;                  /* it waits for work */
+    pthread_cond_t work;           /* signalled when there may be work */
+    struct mt_worker_batches busy; /* the first is stepped next */
+    struct mt_worker_batches warm; /* the first has been idle longest */
+    int64_t holes_ns;              /* when it gives unused memory back again; INT64_MAX: never */
+    unsigned n_looks;              /* how often it did, since it last had work */
+    struct mt_batch_stats total;   /* of all lanes, also of those that are detached */
 };
 
 struct mt_engine {
@@ -177,9 +177,9 @@ void mt_engine_wake_one(struct mt_engine *engine);
 /* One row of a batch in this many is reserved for short jobs. */
 #define MT_RESERVED_FOR_SHORT 8
 
-/* Moves a place from the list that it is in to the end of another; NULL: to none. Called with the
+/* Moves a batch from the list that it is in to the end of another; NULL: to none. Called with the
  * mutex held. */
-void mt_engine_move_place(struct mt_engine_place *place, struct mt_engine_places *to);
+void mt_engine_move_batch(struct mt_worker_batch *batch, struct mt_worker_batches *to);
 
 /* Ends a job early with this status, unless it has ended or is going to end for another reason.
  * Called with the mutex held; afterwards one worker has to be woken, because workers call

@@ -76,41 +76,41 @@ static void deliver(struct mt_engine *engine)
     }
 }
 
-/* --- lists of places --- */
+/* --- lists of batches --- */
 
-void mt_engine_move_place(struct mt_engine_place *place, struct mt_engine_places *to)
+void mt_engine_move_batch(struct mt_worker_batch *batch, struct mt_worker_batches *to)
 {
-    if (place->list)
-        MT_LIST_REMOVE(place->list, place);
+    if (batch->list)
+        MT_LIST_REMOVE(batch->list, batch);
     if (to)
-        MT_LIST_APPEND(to, place);
-    place->list = to;
+        MT_LIST_APPEND(to, batch);
+    batch->list = to;
 }
 
 /* --- one turn of a worker; all with the mutex held but the step itself --- */
 
-static struct mt_job *leave_slot(struct mt_engine_worker *worker, struct mt_engine_place *place,
+static struct mt_job *leave_slot(struct mt_engine_worker *worker, struct mt_worker_batch *batch,
                                  size_t index)
 {
     struct mt_engine *engine = worker->engine;
-    struct mt_job *job = place->slots[index].job;
-    const struct mt_sentence *sentence = place->slots[index].sentence;
-    place->n_rows -= mt_sentence_n_rows(sentence);
+    struct mt_job *job = batch->slots[index].job;
+    const struct mt_sentence *sentence = batch->slots[index].sentence;
+    batch->n_rows -= mt_sentence_n_rows(sentence);
     mt_engine_count_out(job->lane, mt_sentence_n_rows(sentence), 1);
-    place->n_followed -= job->on_progress != NULL;
-    place->n_short -= job->is_short;
-    place->slots[index] = place->slots[--place->n_slots];
+    batch->n_followed -= job->on_progress != NULL;
+    batch->n_short -= job->is_short;
+    batch->slots[index] = batch->slots[--batch->n_slots];
     engine->n_running_sentences--;
     engine->running_cost -= mt_queue_cost(sentence);
     return job;
 }
 
-static size_t find_slot(const struct mt_engine_place *place, const struct mt_sentence *sentence)
+static size_t find_slot(const struct mt_worker_batch *batch, const struct mt_sentence *sentence)
 {
     size_t i = 0;
-    while (place->slots[i].sentence != sentence) {
+    while (batch->slots[i].sentence != sentence) {
         i++;
-        assert(i < place->n_slots);
+        assert(i < batch->n_slots);
     }
     return i;
 }
@@ -132,24 +132,24 @@ static void account_for(const struct mt_engine_slot *slot, int64_t now)
     account->ended_ns = now;
 }
 
-static void retire(struct mt_engine_worker *worker, struct mt_engine_place *place, int64_t now)
+static void retire(struct mt_engine_worker *worker, struct mt_worker_batch *batch, int64_t now)
 {
     struct mt_engine *engine = worker->engine;
     struct mt_sentence *sentence;
-    while ((sentence = mt_batch_take_finished(place->batch))) {
-        size_t index = find_slot(place, sentence);
-        account_for(&place->slots[index], now);
-        struct mt_job *job = leave_slot(worker, place, index);
+    while ((sentence = mt_batch_take_finished(batch->model_batch))) {
+        size_t index = find_slot(batch, sentence);
+        account_for(&batch->slots[index], now);
+        struct mt_job *job = leave_slot(worker, batch, index);
         if (mt_sentence_n_hypotheses(sentence))
             engine->n_target_tokens += mt_sentence_hypothesis(sentence, 0).n_ids;
         count_ended(engine, job, 1);
     }
 }
 
-static void expire(struct mt_engine *engine, struct mt_engine_place *place, int64_t now)
+static void expire(struct mt_engine *engine, struct mt_worker_batch *batch, int64_t now)
 {
-    for (size_t i = 0; i < place->n_slots; i++) {
-        struct mt_job *job = place->slots[i].job;
+    for (size_t i = 0; i < batch->n_slots; i++) {
+        struct mt_job *job = batch->slots[i].job;
         if (engine->is_stopping || job->lane->is_leaving)
             mt_engine_end_early(engine, job, MT_CANCELLED);
         else if (job->deadline_ns && job->deadline_ns <= now)
@@ -157,39 +157,39 @@ static void expire(struct mt_engine *engine, struct mt_engine_place *place, int6
     }
 }
 
-static void drop_cancelled(struct mt_engine_worker *worker, struct mt_engine_place *place)
+static void drop_cancelled(struct mt_engine_worker *worker, struct mt_worker_batch *batch)
 {
-    for (size_t i = place->n_slots; i-- > 0;) {
-        if (!place->slots[i].job->cancelled)
+    for (size_t i = batch->n_slots; i-- > 0;) {
+        if (!batch->slots[i].job->cancelled)
             continue;
-        mt_batch_cancel(place->batch, place->slots[i].sentence);
-        count_ended(worker->engine, leave_slot(worker, place, i), 1);
+        mt_batch_cancel(batch->model_batch, batch->slots[i].sentence);
+        count_ended(worker->engine, leave_slot(worker, batch, i), 1);
     }
 }
 
-/* Moves the places that have no sentences any more to the list of warm ones. They do not keep their
+/* Moves the batches that have no sentences any more to the list of warm ones. They do not keep their
  * lanes alive, so they must not be stepped again. */
-static void leave_idle_places(struct mt_engine_worker *worker, int64_t now)
+static void leave_idle_batches(struct mt_engine_worker *worker, int64_t now)
 {
-    for (struct mt_engine_place *place = worker->busy.first, *next; place; place = next) {
-        next = place->next;
-        if (place->n_slots)
+    for (struct mt_worker_batch *batch = worker->busy.first, *next; batch; batch = next) {
+        next = batch->next;
+        if (batch->n_slots)
             continue;
-        place->idle_since_ns = now;
-        mt_engine_move_place(place, &worker->warm);
+        batch->idle_since_ns = now;
+        mt_engine_move_batch(batch, &worker->warm);
     }
 }
 
-/* Trims at most one place, because the mutex is held for about a millisecond. Returns whether there
+/* Trims at most one batch, because the mutex is held for about a millisecond. Returns whether there
  * was one to trim. */
 static bool trim(struct mt_engine_worker *worker, int64_t now)
 {
-    struct mt_engine_place *place = worker->warm.first;
-    if (!place || now - place->idle_since_ns < worker->engine->idle_ns)
+    struct mt_worker_batch *batch = worker->warm.first;
+    if (!batch || now - batch->idle_since_ns < worker->engine->idle_ns)
         return false;
-    mt_batch_trim(place->batch);
-    place->resident_bytes = 0;
-    mt_engine_move_place(place, NULL);
+    mt_batch_trim(batch->model_batch);
+    batch->resident_bytes = 0;
+    mt_engine_move_batch(batch, NULL);
     return true;
 }
 
@@ -197,44 +197,44 @@ static bool trim(struct mt_engine_worker *worker, int64_t now)
 static void clear(struct mt_engine_worker *worker, int64_t now)
 {
     struct mt_engine *engine = worker->engine;
-    for (struct mt_engine_place *place = worker->busy.first; place; place = place->next)
-        retire(worker, place, now);
+    for (struct mt_worker_batch *batch = worker->busy.first; batch; batch = batch->next)
+        retire(worker, batch, now);
     struct mt_job *waiting;
     while ((waiting = mt_queue_find_expired(engine->queue, now)))
         mt_engine_end_early(engine, waiting, MT_TIMEOUT);
     mt_queue_promote_late(engine->queue, now);
-    for (struct mt_engine_place *place = worker->busy.first; place; place = place->next) {
-        expire(engine, place, now);
-        drop_cancelled(worker, place);
+    for (struct mt_worker_batch *batch = worker->busy.first; batch; batch = batch->next) {
+        expire(engine, batch, now);
+        drop_cancelled(worker, batch);
     }
-    leave_idle_places(worker, now);
+    leave_idle_batches(worker, now);
 }
 
-static void take_slot(struct mt_engine_worker *worker, struct mt_engine_place *place,
+static void take_slot(struct mt_engine_worker *worker, struct mt_worker_batch *batch,
                       struct mt_sentence *sentence, struct mt_job *job)
 {
-    if (!place->n_slots)
-        mt_engine_move_place(place, &worker->busy);
-    place->slots[place->n_slots++] = (struct mt_engine_slot){.sentence = sentence, .job = job};
-    place->has_newcomers = true;
-    place->n_followed += job->on_progress != NULL;
-    place->n_short += job->is_short;
-    place->n_rows += mt_sentence_n_rows(sentence);
+    if (!batch->n_slots)
+        mt_engine_move_batch(batch, &worker->busy);
+    batch->slots[batch->n_slots++] = (struct mt_engine_slot){.sentence = sentence, .job = job};
+    batch->has_newcomers = true;
+    batch->n_followed += job->on_progress != NULL;
+    batch->n_short += job->is_short;
+    batch->n_rows += mt_sentence_n_rows(sentence);
 }
 
 /* The load of the sentences in the worker's slots. */
 static size_t load_of_worker(const struct mt_engine_worker *worker)
 {
     size_t load = 0;
-    for (const struct mt_engine_place *place = worker->busy.first; place; place = place->next)
-        load += mt_engine_load_of(place->lane, (double)place->n_rows, (double)place->n_slots);
+    for (const struct mt_worker_batch *batch = worker->busy.first; batch; batch = batch->next)
+        load += mt_engine_load_of(batch->lane, (double)batch->n_rows, (double)batch->n_slots);
     return load;
 }
 
 /* Whether the batch's free rows are those reserved for short jobs. */
-static bool is_for_short(const struct mt_engine *engine, const struct mt_engine_place *place)
+static bool is_for_short(const struct mt_engine *engine, const struct mt_worker_batch *batch)
 {
-    return mt_batch_n_rows(place->batch) >=
+    return mt_batch_n_rows(batch->model_batch) >=
            engine->max_rows - engine->max_rows / MT_RESERVED_FOR_SHORT;
 }
 
@@ -246,17 +246,17 @@ static uint64_t admit_from(struct mt_engine_worker *worker, struct mt_lane *lane
 {
     uint64_t cost = 0;
     struct mt_engine *engine = worker->engine;
-    struct mt_engine_place *place = &lane->places[worker->index];
+    struct mt_worker_batch *batch = &lane->batches[worker->index];
     while (load_of_worker(worker) < share) {
         struct mt_job *job;
-        bool is_short = is_for_short(engine, place);
+        bool is_short = is_for_short(engine, batch);
         struct mt_sentence *sentence = mt_queue_peek(lane->waiting, is_short, &job);
         if (sentence && job->is_short)
             mt_sentence_set_short(sentence);
-        if (!sentence || !mt_batch_admit(place->batch, sentence))
+        if (!sentence || !mt_batch_admit(batch->model_batch, sentence))
             break;
         mt_queue_take(engine->queue, lane->waiting, job);
-        take_slot(worker, place, sentence, job);
+        take_slot(worker, batch, sentence, job);
         cost += mt_queue_cost(sentence);
         engine->n_running_sentences++;
         engine->n_admitted++;
@@ -359,12 +359,12 @@ static void detect_stall(struct mt_engine_worker *worker, int64_t step_ns, int64
 #define SHORT_TRIES 3
 #define SHORT_RETRY_STEPS 32
 
-static bool steps_short_alone(const struct mt_engine_place *place)
+static bool steps_short_alone(const struct mt_worker_batch *batch)
 {
-    if (place->n_short == 0 || place->n_short == place->n_slots || place->short_left_ns <= 0)
+    if (batch->n_short == 0 || batch->n_short == batch->n_slots || batch->short_left_ns <= 0)
         return false;
-    return place->n_short_tries < SHORT_TRIES ||
-           MIN_SHORT_GAIN * place->short_step_ns <= place->step_ns;
+    return batch->n_short_tries < SHORT_TRIES ||
+           MIN_SHORT_GAIN * batch->short_step_ns <= batch->step_ns;
 }
 
 /* Keeps the shortest of the recent times: in longer ones another program may have had the
@@ -377,33 +377,33 @@ static void track_least(int64_t *least_ns, int64_t ns)
 }
 
 /* decoder_ns is the part of ns without the encoder's pass. */
-static void note_duration(struct mt_engine_place *place, bool was_short, int64_t ns,
+static void note_duration(struct mt_worker_batch *batch, bool was_short, int64_t ns,
                           int64_t decoder_ns)
 {
     if (was_short) {
-        track_least(&place->short_step_ns, decoder_ns);
-        place->short_left_ns -= ns;
-        place->n_short_tries += place->n_short_tries < SHORT_TRIES;
-        place->n_steps_since_short = 0;
+        track_least(&batch->short_step_ns, decoder_ns);
+        batch->short_left_ns -= ns;
+        batch->n_short_tries += batch->n_short_tries < SHORT_TRIES;
+        batch->n_steps_since_short = 0;
         return;
     }
-    track_least(&place->step_ns, decoder_ns);
-    place->short_left_ns = ns;
-    place->n_steps_since_short += place->n_short > 0;
-    if (place->n_steps_since_short < SHORT_RETRY_STEPS)
+    track_least(&batch->step_ns, decoder_ns);
+    batch->short_left_ns = ns;
+    batch->n_steps_since_short += batch->n_short > 0;
+    if (batch->n_steps_since_short < SHORT_RETRY_STEPS)
         return;
-    place->n_steps_since_short = place->n_short_tries = 0;
-    place->short_step_ns = 0;
+    batch->n_steps_since_short = batch->n_short_tries = 0;
+    batch->short_step_ns = 0;
 }
 
-/* Steps the place's batch. Returns when the step began. */
-static int64_t step(struct mt_engine_worker *worker, struct mt_engine_place *place, bool is_short)
+/* Steps the batch. Returns when the step began. */
+static int64_t step(struct mt_engine_worker *worker, struct mt_worker_batch *batch, bool is_short)
 {
     int64_t begin_ns = mt_now_ns(), held_up_ns = mt_team_held_up_ns(worker->team);
     if (is_short)
-        mt_batch_step_short(place->batch);
+        mt_batch_step_short(batch->model_batch);
     else
-        mt_batch_step(place->batch);
+        mt_batch_step(batch->model_batch);
     int64_t now = mt_now_ns();
     detect_stall(worker, now - begin_ns, mt_team_held_up_ns(worker->team) - held_up_ns, now);
     return begin_ns;
@@ -430,10 +430,10 @@ static void set_width(struct mt_engine_worker *worker, int64_t now)
 
 /* Called without the mutex: a job exists while it has a sentence in a slot, and its on_progress
  * does not change. */
-static void tell_progress(struct mt_engine_place *place)
+static void tell_progress(struct mt_worker_batch *batch)
 {
-    for (size_t i = 0; i < place->n_slots; i++) {
-        struct mt_engine_slot *slot = &place->slots[i];
+    for (size_t i = 0; i < batch->n_slots; i++) {
+        struct mt_engine_slot *slot = &batch->slots[i];
         if (!slot->job->on_progress)
             continue;
         struct mt_progress progress = mt_sentence_progress(slot->sentence);
@@ -455,27 +455,27 @@ static void add_stats(struct mt_batch_stats *total, const struct mt_batch_stats 
     total->step_seconds += now->step_seconds - before->step_seconds;
 }
 
-/* Returns the place whose batch is stepped next: busy places take turns. NULL where none is
+/* Returns the batch that is stepped next: busy batches take turns. NULL where none is
  * busy. */
-static struct mt_engine_place *next_place(struct mt_engine_worker *worker)
+static struct mt_worker_batch *next_batch(struct mt_engine_worker *worker)
 {
-    struct mt_engine_place *place = worker->busy.first;
-    if (place)
-        mt_engine_move_place(place, &worker->busy);
-    return place;
+    struct mt_worker_batch *batch = worker->busy.first;
+    if (batch)
+        mt_engine_move_batch(batch, &worker->busy);
+    return batch;
 }
 
 /* Notes the times of the newcomers, all of which have been through the encoder in this step. */
-static void note_first_step(struct mt_engine_place *place, bool was_short, double encode_seconds,
+static void note_first_step(struct mt_worker_batch *batch, bool was_short, double encode_seconds,
                             int64_t begun_ns)
 {
-    place->has_newcomers = false;
-    for (size_t i = 0; i < place->n_slots; i++) {
-        struct mt_engine_slot *slot = &place->slots[i];
+    batch->has_newcomers = false;
+    for (size_t i = 0; i < batch->n_slots; i++) {
+        struct mt_engine_slot *slot = &batch->slots[i];
         if (slot->begun_ns)
             continue;
         if (was_short && !slot->job->is_short) {
-            place->has_newcomers = true;
+            batch->has_newcomers = true;
             continue;
         }
         slot->begun_ns = begun_ns;
@@ -483,29 +483,29 @@ static void note_first_step(struct mt_engine_place *place, bool was_short, doubl
     }
 }
 
-static void count_step(struct mt_engine_worker *worker, struct mt_engine_place *place,
+static void count_step(struct mt_engine_worker *worker, struct mt_worker_batch *batch,
                        bool was_short, int64_t begun_ns)
 {
-    struct mt_batch_stats now = mt_batch_stats(place->batch);
-    if (place->has_newcomers)
-        note_first_step(place, was_short, now.encode_seconds - place->stats.encode_seconds,
+    struct mt_batch_stats now = mt_batch_stats(batch->model_batch);
+    if (batch->has_newcomers)
+        note_first_step(batch, was_short, now.encode_seconds - batch->stats.encode_seconds,
                         begun_ns);
-    double decoder_seconds = now.step_seconds - place->stats.step_seconds;
-    note_duration(place, was_short, mt_now_ns() - begun_ns, (int64_t)(decoder_seconds * 1e9));
+    double decoder_seconds = now.step_seconds - batch->stats.step_seconds;
+    note_duration(batch, was_short, mt_now_ns() - begun_ns, (int64_t)(decoder_seconds * 1e9));
     struct mt_batch_stats done = {0};
-    add_stats(&done, &now, &place->stats);
-    mt_engine_learn(place->lane, &done);
-    add_stats(&worker->total, &now, &place->stats);
-    place->stats = now;
-    place->resident_bytes = mt_batch_resident_bytes(place->batch);
+    add_stats(&done, &now, &batch->stats);
+    mt_engine_learn(batch->lane, &done);
+    add_stats(&worker->total, &now, &batch->stats);
+    batch->stats = now;
+    batch->resident_bytes = mt_batch_resident_bytes(batch->model_batch);
 }
 
-/* Sleeps until there is work, or a warm place may be trimmed. */
+/* Sleeps until there is work, or a warm batch may be trimmed. */
 static void sleep_until_work(struct mt_engine_worker *worker)
 {
     struct mt_engine *engine = worker->engine;
     worker->is_idle = true;
-    const struct mt_engine_place *warm = worker->warm.first;
+    const struct mt_worker_batch *warm = worker->warm.first;
     (void)mt_engine_wait(engine, &worker->work,
                          warm ? warm->idle_since_ns + engine->idle_ns : worker->holes_ns);
     worker->is_idle = false;
@@ -593,17 +593,17 @@ void *mt_engine_run_worker(void *argument)
         admit(worker, now);
         (void)trim(worker, now);
 
-        struct mt_engine_place *place = next_place(worker);
-        if (!place)
+        struct mt_worker_batch *batch = next_batch(worker);
+        if (!batch)
             continue;
         set_width(worker, now);
-        bool is_short = steps_short_alone(place);
+        bool is_short = steps_short_alone(batch);
         pthread_mutex_unlock(&engine->mutex);
-        int64_t begun_ns = step(worker, place, is_short);
-        if (place->n_followed)
-            tell_progress(place);
+        int64_t begun_ns = step(worker, batch, is_short);
+        if (batch->n_followed)
+            tell_progress(batch);
         pthread_mutex_lock(&engine->mutex);
-        count_step(worker, place, is_short, begun_ns);
+        count_step(worker, batch, is_short, begun_ns);
     }
     pthread_mutex_unlock(&engine->mutex);
     return NULL;

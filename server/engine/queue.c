@@ -31,9 +31,9 @@ struct mt_queue_flow {
     struct jobs late;      /* long jobs that have little time left, by deadline */
     uint64_t virtual_time; /* the finish of the job that a sentence was last taken from */
     uint64_t received;     /* virtual time: the cost of all that was taken from it in this lane */
-    uint64_t since; /* number of the last change of received: of equals the oldest goes first */
-    bool is_served; /* sentences were taken from it, and more wait */
-    size_t place;   /* its index in the lane's heap */
+    uint64_t since;    /* number of the last change of received: of equals the oldest goes first */
+    bool is_served;    /* sentences were taken from it, and more wait */
+    size_t heap_index; /* its index in the lane's heap */
     struct mt_queue_flow *next; /* in its client's list, or in the free list */
 };
 
@@ -51,7 +51,7 @@ struct mt_queue {
     size_t n_sentences, max_sentences;
     size_t n_follow_up, max_follow_up; /* further jobs of accepted requests */
     size_t max_jobs;
-    size_t n_wanted;        /* how many places the largest job refused lately would have needed */
+    size_t n_wanted;        /* how much room the largest job refused lately would have needed */
     struct client *clients; /* [max_jobs] */
     struct client *free_clients;
     struct mt_queue_flow *flows; /* [max_jobs] */
@@ -180,39 +180,39 @@ static bool comes_before(const struct mt_queue_flow *a, const struct mt_queue_fl
     return a->received != b->received ? a->received < b->received : a->since < b->since;
 }
 
-static void set_place(struct mt_queue_flow *flow, size_t place)
+static void put_in_heap(struct mt_queue_flow *flow, size_t heap_index)
 {
-    flow->lane->heap[place] = flow;
-    flow->place = place;
+    flow->lane->heap[heap_index] = flow;
+    flow->heap_index = heap_index;
 }
 
 static void sift_up(struct mt_queue_flow *flow)
 {
     struct mt_queue_flow **heap = flow->lane->heap;
-    size_t place = flow->place;
-    while (place > 0 && comes_before(flow, heap[(place - 1) / 2])) {
-        set_place(heap[(place - 1) / 2], place);
-        place = (place - 1) / 2;
+    size_t heap_index = flow->heap_index;
+    while (heap_index > 0 && comes_before(flow, heap[(heap_index - 1) / 2])) {
+        put_in_heap(heap[(heap_index - 1) / 2], heap_index);
+        heap_index = (heap_index - 1) / 2;
     }
-    set_place(flow, place);
+    put_in_heap(flow, heap_index);
 }
 
 static void sift_down(struct mt_queue_flow *flow)
 {
     const struct mt_queue_lane *lane = flow->lane;
-    size_t place = flow->place;
+    size_t heap_index = flow->heap_index;
     for (;;) {
-        size_t child = 2 * place + 1;
+        size_t child = 2 * heap_index + 1;
         if (child >= lane->n_flows)
             break;
         if (child + 1 < lane->n_flows && comes_before(lane->heap[child + 1], lane->heap[child]))
             child++;
         if (comes_before(flow, lane->heap[child]))
             break;
-        set_place(lane->heap[child], place);
-        place = child;
+        put_in_heap(lane->heap[child], heap_index);
+        heap_index = child;
     }
-    set_place(flow, place);
+    put_in_heap(flow, heap_index);
 }
 
 /* --- the table of clients, and their flows --- */
@@ -280,7 +280,7 @@ static struct mt_queue_flow *add_flow(struct mt_queue *queue, struct client *cli
         .lane = lane,
         .received = lane->virtual_time,
         .since = queue->clock++,
-        .place = lane->n_flows++,
+        .heap_index = lane->n_flows++,
         .next = client->flows,
     };
     client->flows = flow;
@@ -293,7 +293,7 @@ static void remove_flow(struct mt_queue *queue, struct mt_queue_flow *flow)
     struct mt_queue_lane *lane = flow->lane;
     struct mt_queue_flow *last = lane->heap[--lane->n_flows];
     if (last != flow) {
-        last->place = flow->place;
+        last->heap_index = flow->heap_index;
         sift_up(last);
         sift_down(last);
     }

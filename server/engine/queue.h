@@ -20,10 +20,10 @@
  * of it would be lost. Each job of client 0 is a client of its own. The limit of the queue is one
  * for all lanes, and so is a client's share of it.
  *
- * Under overload, places for single sentences become free again and again, and places for twenty
- * never would. So after a job was refused the queue counts as full for new ones until there is room
+ * Under overload, room for single sentences becomes free again and again, and room for twenty never
+ * would. So after a job was refused the queue counts as full for new ones until there is room
  * for as many sentences as the largest job had that was refused since the queue was half empty; but
- * at most one place in MT_QUEUE_RESERVED is reserved in this way. This also saves the work of
+ * at most one in MT_QUEUE_RESERVED of the sentences is reserved in this way. This also saves the work of
  * preparing jobs in vain.
  *
  * A further job of an accepted request (job->n_follow_up) is not refused because of what has come

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the cache for each place in the table, because a sentence takes at least this many. */
-#define BYTES_A_PLACE 512
+/* Bytes of the cache for each bucket of the table, because a sentence takes at least this many. */
+#define BYTES_A_BUCKET 512
 
 /* The overhead of an allocation. */
 #define MALLOC_BYTES 16
@@ -21,7 +21,7 @@
 
 struct entry {
     struct entry *next, *previous; /* neighbours in the order of use */
-    struct entry *behind;          /* the next one at the same place of the table */
+    struct entry *behind;          /* the next one of the same bucket */
     uint64_t hash;
     size_t n_question, n_results;
     char bytes[];
@@ -35,8 +35,8 @@ struct mt_result_cache {
     pthread_mutex_t mutex;
     size_t max_bytes;          /* of all entries together */
     struct entry_list entries; /* the most recently used first */
-    struct entry **places;
-    size_t n_places; /* a power of two */
+    struct entry **buckets;
+    size_t n_buckets; /* a power of two */
     struct mt_result_cache_counts counts;
 };
 
@@ -46,12 +46,12 @@ enum mt_status mt_result_cache_create(size_t max_bytes, struct mt_result_cache *
     struct mt_result_cache *cache = calloc(1, sizeof *cache);
     if (!cache)
         return mt_fail_memory(err, sizeof *cache, "a cache");
-    cache->n_places = 1;
-    while (cache->n_places < max_bytes / BYTES_A_PLACE / 2)
-        cache->n_places *= 2;
-    size_t table_bytes = cache->n_places * sizeof *cache->places;
-    cache->places = calloc(cache->n_places, sizeof *cache->places);
-    if (!cache->places) {
+    cache->n_buckets = 1;
+    while (cache->n_buckets < max_bytes / BYTES_A_BUCKET / 2)
+        cache->n_buckets *= 2;
+    size_t table_bytes = cache->n_buckets * sizeof *cache->buckets;
+    cache->buckets = calloc(cache->n_buckets, sizeof *cache->buckets);
+    if (!cache->buckets) {
         free(cache);
         return mt_fail_memory(err, table_bytes, "a cache");
     }
@@ -69,7 +69,7 @@ void mt_result_cache_destroy(struct mt_result_cache *cache)
         next = entry->next;
         free(entry);
     }
-    free(cache->places);
+    free(cache->buckets);
     pthread_mutex_destroy(&cache->mutex);
     free(cache);
 }
@@ -85,7 +85,7 @@ static uint64_t hash_of(const struct mt_text *question)
 static struct entry **find(struct mt_result_cache *cache, uint64_t hash,
                            const struct mt_text *question)
 {
-    struct entry **at = &cache->places[hash & (cache->n_places - 1)];
+    struct entry **at = &cache->buckets[hash & (cache->n_buckets - 1)];
     for (; *at; at = &(*at)->behind) {
         const struct entry *entry = *at;
         if (entry->hash == hash && entry->n_question == question->length &&
@@ -102,7 +102,7 @@ static size_t bytes_of(const struct entry *entry)
 
 static void forget(struct mt_result_cache *cache, struct entry *entry)
 {
-    struct entry **at = &cache->places[entry->hash & (cache->n_places - 1)];
+    struct entry **at = &cache->buckets[entry->hash & (cache->n_buckets - 1)];
     while (*at != entry)
         at = &(*at)->behind;
     *at = entry->behind;
@@ -112,10 +112,10 @@ static void forget(struct mt_result_cache *cache, struct entry *entry)
     free(entry);
 }
 
-static void put(struct mt_result_cache *cache, struct entry *entry, struct entry **place)
+static void put(struct mt_result_cache *cache, struct entry *entry, struct entry **bucket)
 {
     entry->behind = NULL;
-    *place = entry;
+    *bucket = entry;
     MT_LIST_PREPEND(&cache->entries, entry);
     cache->counts.n_bytes += bytes_of(entry);
     cache->counts.n_sentences++;
@@ -173,10 +173,10 @@ void mt_result_cache_keep(struct mt_result_cache *cache, const struct mt_sentenc
     struct entry *entry = make_entry(sentence, &text);
     if (entry) {
         pthread_mutex_lock(&cache->mutex);
-        struct entry **place = find(cache, entry->hash, &text);
-        bool is_new = !*place && bytes_of(entry) <= cache->max_bytes;
+        struct entry **bucket = find(cache, entry->hash, &text);
+        bool is_new = !*bucket && bytes_of(entry) <= cache->max_bytes;
         if (is_new)
-            put(cache, entry, place);
+            put(cache, entry, bucket);
         pthread_mutex_unlock(&cache->mutex);
         if (!is_new)
             free(entry);
