@@ -5,58 +5,58 @@
 
 #include <string.h>
 
-static void silence(const struct mt_attention_place *place, const struct mt_attention_rows *rows)
+static void silence(const struct mt_attention_heads *heads, const struct mt_attention_rows *rows)
 {
     for (size_t i = 0; i < rows->n_rows; i++)
-        for (size_t h = 0; h < place->n_heads; h++)
+        for (size_t h = 0; h < heads->n_heads; h++)
             if (rows->switches[h])
-                memset(rows->out + i * rows->out_stride + h * place->d_k, 0,
-                       place->d_k * sizeof *rows->out);
+                memset(rows->out + i * rows->out_stride + h * heads->d_k, 0,
+                       heads->d_k * sizeof *rows->out);
 }
 
-static enum mt_trace_kind kind_of(const struct mt_attention_place *place,
+static enum mt_trace_kind kind_of(const struct mt_attention_heads *heads,
                                   enum mt_trace_quantity quantity)
 {
-    return (enum mt_trace_kind)((unsigned)place->kind << quantity);
+    return (enum mt_trace_kind)((unsigned)heads->kind << quantity);
 }
 
-static void trace_rows(const struct mt_attention_place *place, const struct mt_attention_rows *rows,
+static void trace_rows(const struct mt_attention_heads *heads, const struct mt_attention_rows *rows,
                        const float *scores)
 {
-    const enum mt_trace_kind queries = kind_of(place, MT_TRACED_QUERIES);
-    const enum mt_trace_kind outputs = kind_of(place, MT_TRACED_OUTPUTS);
+    const enum mt_trace_kind queries = kind_of(heads, MT_TRACED_QUERIES);
+    const enum mt_trace_kind outputs = kind_of(heads, MT_TRACED_OUTPUTS);
     for (size_t i = 0; i < rows->n_rows; i++)
-        for (size_t h = 0; h < place->n_heads; h++) {
-            size_t row = rows->trace_row + i, at = h * place->d_k;
-            mt_trace_write(rows->trace, place->kind, place->layer, h, row,
-                           scores + (i * place->n_heads + h) * rows->n, rows->n);
-            mt_trace_write(rows->trace, queries, place->layer, h, row,
-                           rows->q + i * rows->q_stride + at, place->d_k);
-            mt_trace_write(rows->trace, outputs, place->layer, h, row,
-                           rows->out + i * rows->out_stride + at, place->d_k);
+        for (size_t h = 0; h < heads->n_heads; h++) {
+            size_t row = rows->trace_row + i, at = h * heads->d_k;
+            mt_trace_write(rows->trace, heads->kind, heads->layer, h, row,
+                           scores + (i * heads->n_heads + h) * rows->n, rows->n);
+            mt_trace_write(rows->trace, queries, heads->layer, h, row,
+                           rows->q + i * rows->q_stride + at, heads->d_k);
+            mt_trace_write(rows->trace, outputs, heads->layer, h, row,
+                           rows->out + i * rows->out_stride + at, heads->d_k);
         }
 }
 
 /* All heads of a position are contiguous, in the trace as well as here. */
-static void trace_position(struct mt_trace *trace, const struct mt_attention_place *place,
+static void trace_position(struct mt_trace *trace, const struct mt_attention_heads *heads,
                            enum mt_trace_quantity quantity, size_t position, const void *numbers)
 {
-    float *out = mt_trace_at(trace, kind_of(place, quantity), place->layer, 0, position);
-    size_t n = place->n_heads * place->d_k;
-    if (out && !place->is_f16)
+    float *out = mt_trace_at(trace, kind_of(heads, quantity), heads->layer, 0, position);
+    size_t n = heads->n_heads * heads->d_k;
+    if (out && !heads->is_f16)
         memcpy(out, numbers, n * sizeof *out);
-    for (size_t i = 0; out && place->is_f16 && i < n; i++)
+    for (size_t i = 0; out && heads->is_f16 && i < n; i++)
         out[i] = mt_f16_to_f32(((const uint16_t *)numbers)[i]);
 }
 
-void mt_trace_keys_and_values(struct mt_trace *trace, const struct mt_attention_place *place,
+void mt_trace_keys_and_values(struct mt_trace *trace, const struct mt_attention_heads *heads,
                               size_t position, const void *keys, const void *values)
 {
-    trace_position(trace, place, MT_TRACED_KEYS, position, keys);
-    trace_position(trace, place, MT_TRACED_VALUES, position, values);
+    trace_position(trace, heads, MT_TRACED_KEYS, position, keys);
+    trace_position(trace, heads, MT_TRACED_VALUES, position, values);
 }
 
-void mt_attend_rows(const struct mt_kernels *kernels, const struct mt_attention_place *place,
+void mt_attend_rows(const struct mt_kernels *kernels, const struct mt_attention_heads *heads,
                     const struct mt_attention_rows *rows, float *scores)
 {
     struct mt_attend attend = {
@@ -69,20 +69,20 @@ void mt_attend_rows(const struct mt_kernels *kernels, const struct mt_attention_
         .stride = rows->stride,
         .slots = rows->slots,
         .slot_stride = rows->slot_stride,
-        .n_heads = place->n_heads,
-        .d_k = place->d_k,
+        .n_heads = heads->n_heads,
+        .d_k = heads->d_k,
         .weights = scores,
         .out = rows->out,
         .out_stride = rows->out_stride,
     };
-    if (place->is_f16)
+    if (heads->is_f16)
         kernels->attend_f16(&attend);
     else
         kernels->attend_f32(&attend);
     if (rows->switches)
-        silence(place, rows);
+        silence(heads, rows);
     if (rows->trace)
-        trace_rows(place, rows, scores);
+        trace_rows(heads, rows, scores);
 }
 
 void mt_cache_write(const struct mt_kernels *kernels, const struct mt_kvcache *cache, void *region,

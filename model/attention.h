@@ -24,20 +24,20 @@ struct mt_attention_rows {
     size_t trace_row;        /* the row of the trace for the first of them */
 };
 
-/* The attention of which layer this is, and its heads. */
-struct mt_attention_place {
+/* The heads of one attention: of which layer, and how many. */
+struct mt_attention_heads {
     enum mt_trace_kind kind;
     size_t layer, n_heads, d_k;
     bool is_f16; /* keys and values are binary16 */
 };
 
 /* scores has room for n_rows * n_heads * rows->n numbers. */
-void mt_attend_rows(const struct mt_kernels *kernels, const struct mt_attention_place *place,
+void mt_attend_rows(const struct mt_kernels *kernels, const struct mt_attention_heads *heads,
                     const struct mt_attention_rows *rows, float *scores);
 
-/* Records the keys and values of one position, as attention reads them: their elements are as place
+/* Records the keys and values of one position, as attention reads them: their elements are as heads
  * says. It does nothing if they were not asked for. */
-void mt_trace_keys_and_values(struct mt_trace *trace, const struct mt_attention_place *place,
+void mt_trace_keys_and_values(struct mt_trace *trace, const struct mt_attention_heads *heads,
                               size_t position, const void *keys, const void *values);
 
 /* Copies d_model numbers into the cache at a position, narrowing them if the cache is binary16. */

@@ -177,7 +177,7 @@ enum mt_status mt_batch_create(const struct mt_model *model, const struct mt_bat
         status = mt_kvcache_init(&b->cross, o.max_rows, h->n_decoder_layers, o.max_source_tokens,
                                  h->d_model, element_bytes, 1, err);
     if (!status && model->has_shortlist) {
-        b->columns_bytes = mt_candidates_columns_bytes(MT_CANDIDATES_KEPT, h->d_model,
+        b->columns_bytes = mt_candidates_columns_bytes(MT_MAX_CACHED_CANDIDATES, h->d_model,
                                                        model->precision == MT_INT8);
         status = mt_scratch_create(o.max_rows * b->columns_bytes, &b->columns, err);
     }
@@ -306,7 +306,7 @@ void mt_batch_cancel(struct mt_batch *b, struct mt_sentence *s)
 static void keep_columns(struct mt_batch *b, struct mt_sentence *s)
 {
     s->columns = (struct mt_linear){0};
-    if (!b->columns || !s->candidates.n || s->candidates.n > MT_CANDIDATES_KEPT)
+    if (!b->columns || !s->candidates.n || s->candidates.n > MT_MAX_CACHED_CANDIDATES)
         return;
     unsigned char *memory = mt_scratch_bytes(b->columns);
     s->columns = mt_candidates_columns(b->model, s->candidates.ids, s->candidates.n,

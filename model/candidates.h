@@ -40,7 +40,7 @@ MT_MUST_CHECK enum mt_status mt_candidates_join(const struct mt_model *model,
 
 /* Most candidates for which a batch keeps the columns of the output layer; most sentences have
  * fewer. The columns for others are gathered again at every step. */
-#define MT_CANDIDATES_KEPT 2048
+#define MT_MAX_CACHED_CANDIDATES 2048
 
 /* If the model has a shortlist, stores the output layer's columns a second time, each one
  * contiguous. In the packed form a column is scattered over at least a page, and gathering those of

@@ -52,26 +52,26 @@ static void trace_states(const struct step *s, size_t layer)
 }
 
 /* Traces f(x) before it is added to x. */
-static void trace_sublayer(const struct step *s, size_t layer, size_t place)
+static void trace_sublayer(const struct step *s, size_t layer, size_t sublayer)
 {
     size_t d = s->model->hparams.d_model, n_hidden = s->model->hparams.d_ff_decoder;
     for (size_t m = s->begin; m < s->end && s->is_traced; m++) {
         const struct mt_decoder_row *row = &s->rows[m];
-        mt_trace_write(row->trace, MT_TRACE_DECODER_STREAM, layer, place, row->position,
+        mt_trace_write(row->trace, MT_TRACE_DECODER_STREAM, layer, sublayer, row->position,
                        s->w->x.x + m * d, d);
-        mt_trace_write(row->trace, MT_TRACE_DECODER_ADDED, layer, place, row->position,
+        mt_trace_write(row->trace, MT_TRACE_DECODER_ADDED, layer, sublayer, row->position,
                        s->w->y + m * d, d);
-        if (place + 1 == N_SUBLAYERS)
+        if (sublayer + 1 == N_SUBLAYERS)
             mt_trace_write(row->trace, MT_TRACE_DECODER_HIDDEN, layer, 0, row->position,
                            s->w->hidden.x + m * n_hidden, n_hidden);
     }
 }
 
-static struct mt_attention_place place_of(const struct step *s, enum mt_trace_kind kind,
+static struct mt_attention_heads heads_of(const struct step *s, enum mt_trace_kind kind,
                                           size_t layer)
 {
     size_t n_heads = s->model->hparams.n_decoder_heads;
-    return (struct mt_attention_place){.kind = kind,
+    return (struct mt_attention_heads){.kind = kind,
                                        .layer = layer,
                                        .n_heads = n_heads,
                                        .d_k = s->model->hparams.d_model / n_heads,
@@ -141,26 +141,26 @@ static void fetch_written(const struct step *s, size_t layer)
 }
 
 static const uint8_t *switches_of(const struct step *s, const struct mt_decoder_row *row,
-                                  const struct mt_attention_place *place)
+                                  const struct mt_attention_heads *heads)
 {
-    return mt_switches_of(row->switches, &s->model->hparams, place->kind, place->layer);
+    return mt_switches_of(row->switches, &s->model->hparams, heads->kind, heads->layer);
 }
 
 /* Traces only the row's own key and value, since earlier rows have traced those of the other
  * positions. */
 static void trace_position(const struct step *s, const struct mt_decoder_row *row,
-                           const struct mt_attention_place *place)
+                           const struct mt_attention_heads *heads)
 {
     size_t offset = row->position * s->self->d_model * s->self->element_bytes;
-    const char *keys = mt_kvcache_keys(s->self, row->slot, place->layer);
-    const char *values = mt_kvcache_values(s->self, row->slot, place->layer);
-    mt_trace_keys_and_values(row->trace, place, row->position, keys + offset, values + offset);
+    const char *keys = mt_kvcache_keys(s->self, row->slot, heads->layer);
+    const char *values = mt_kvcache_values(s->self, row->slot, heads->layer);
+    mt_trace_keys_and_values(row->trace, heads, row->position, keys + offset, values + offset);
 }
 
 static void attend_to_target(const struct step *s, size_t layer)
 {
     size_t d = s->model->hparams.d_model;
-    const struct mt_attention_place place = place_of(s, MT_TRACE_DECODER, layer);
+    const struct mt_attention_heads heads = heads_of(s, MT_TRACE_DECODER, layer);
     for (size_t m = s->begin; m < s->end; m++) {
         const struct mt_decoder_row *row = &s->rows[m];
         const struct mt_attention_rows attention = {.n_rows = 1,
@@ -172,14 +172,14 @@ static void attend_to_target(const struct step *s, size_t layer)
                                                     .stride = d,
                                                     .slots = row->slots,
                                                     .slot_stride = s->self->slot_stride,
-                                                    .switches = switches_of(s, row, &place),
+                                                    .switches = switches_of(s, row, &heads),
                                                     .trace = row->trace,
                                                     .trace_row = row->position};
         fetch_target(s, m + 1, layer);
-        mt_attend_rows(s->model->kernels, &place, &attention,
+        mt_attend_rows(s->model->kernels, &heads, &attention,
                        s->w->scores + s->me->index * s->w->scores_stride);
         if (row->trace)
-            trace_position(s, row, &place);
+            trace_position(s, row, &heads);
     }
     mt_rows_quantize(s->model->kernels, &s->w->context, s->begin, s->end);
     mt_member_barrier(s->me);
@@ -244,7 +244,7 @@ static size_t n_rows_of_source(const struct step *s, size_t m)
 static void attend_to_source(const struct step *s, size_t layer)
 {
     size_t d = s->model->hparams.d_model;
-    const struct mt_attention_place place = place_of(s, MT_TRACE_CROSS, layer);
+    const struct mt_attention_heads heads = heads_of(s, MT_TRACE_CROSS, layer);
     for (size_t m = s->begin, n; m < s->end; m += n) {
         const struct mt_decoder_row *row = &s->rows[m];
         n = n_rows_of_source(s, m);
@@ -259,10 +259,10 @@ static void attend_to_source(const struct step *s, size_t layer)
             .values = mt_kvcache_values(s->cross, row->cross_slot, layer),
             .n = row->n_source,
             .stride = d,
-            .switches = switches_of(s, row, &place),
+            .switches = switches_of(s, row, &heads),
             .trace = row->trace,
             .trace_row = row->position};
-        mt_attend_rows(s->model->kernels, &place, &attention,
+        mt_attend_rows(s->model->kernels, &heads, &attention,
                        s->w->scores + s->me->index * s->w->scores_stride);
     }
     mt_rows_quantize(s->model->kernels, &s->w->context, s->begin, s->end);

@@ -63,7 +63,7 @@ static void attend_rows(const struct pass *p, size_t begin, size_t end,
     const struct mt_hparams *h = &p->model->hparams;
     size_t d = h->d_model, stride = 3 * d;
     const float *sentence = p->w->qkv + first_row * stride;
-    const struct mt_attention_place place = {.kind = MT_TRACE_ENCODER,
+    const struct mt_attention_heads heads = {.kind = MT_TRACE_ENCODER,
                                              .layer = layer,
                                              .n_heads = h->n_encoder_heads,
                                              .d_k = d / h->n_encoder_heads};
@@ -81,11 +81,11 @@ static void attend_rows(const struct pass *p, size_t begin, size_t end,
         rows.q = p->w->qkv + row * stride;
         rows.out = p->w->context.x + row * d;
         rows.trace_row = row - first_row;
-        mt_attend_rows(p->model->kernels, &place, &rows,
+        mt_attend_rows(p->model->kernels, &heads, &rows,
                        p->w->scores + p->me->index * p->w->scores_stride);
     }
     for (size_t row = begin; row < end && input->trace; row++)
-        mt_trace_keys_and_values(input->trace, &place, row - first_row,
+        mt_trace_keys_and_values(input->trace, &heads, row - first_row,
                                  p->w->qkv + row * stride + d, p->w->qkv + row * stride + 2 * d);
 }
 
@@ -143,10 +143,10 @@ static void trace_feed_forward(const struct pass *p, size_t row,
 }
 
 /* Traces the sublayer's result f(x), before it is added to x. */
-static void trace_sublayer(const struct pass *p, size_t layer, size_t place)
+static void trace_sublayer(const struct pass *p, size_t layer, size_t sublayer)
 {
     if (p->is_traced)
-        for_my_rows(p, place ? trace_feed_forward : trace_attention, layer);
+        for_my_rows(p, sublayer ? trace_feed_forward : trace_attention, layer);
 }
 
 static void self_attention(const struct pass *p, const struct mt_self_attention *a, size_t layer)
@@ -173,7 +173,7 @@ static void trace_cross_row(const struct pass *p, const struct mt_encoder_input 
                             size_t position, const struct mt_kvcache *cross, size_t layer)
 {
     const struct mt_hparams *h = &p->model->hparams;
-    const struct mt_attention_place place = {.kind = MT_TRACE_CROSS,
+    const struct mt_attention_heads heads = {.kind = MT_TRACE_CROSS,
                                              .layer = layer,
                                              .n_heads = h->n_decoder_heads,
                                              .d_k = h->d_model / h->n_decoder_heads,
@@ -181,7 +181,7 @@ static void trace_cross_row(const struct pass *p, const struct mt_encoder_input 
     size_t offset = position * h->d_model * cross->element_bytes;
     const char *keys = mt_kvcache_keys(cross, input->cross_slot, layer);
     const char *values = mt_kvcache_values(cross, input->cross_slot, layer);
-    mt_trace_keys_and_values(input->trace, &place, position, keys + offset, values + offset);
+    mt_trace_keys_and_values(input->trace, &heads, position, keys + offset, values + offset);
 }
 
 static void write_cross_row(const struct pass *p, size_t row, const struct mt_encoder_input *input,

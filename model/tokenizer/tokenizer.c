@@ -530,28 +530,28 @@ void mt_token_list_finish(struct mt_token_list *list)
 /* --- Ids to text --- */
 
 /* The pieces that become text, and the id of each. */
-struct kept {
+struct text_pieces {
     const char **pieces;
     size_t *from;
     struct mt_span *spans;
     size_t n;
 };
 
-static void kept_finish(struct kept *kept)
+static void text_pieces_finish(struct text_pieces *selected)
 {
-    free(kept->pieces);
-    free(kept->from);
-    free(kept->spans);
+    free(selected->pieces);
+    free(selected->from);
+    free(selected->spans);
 }
 
-static enum mt_status keep_pieces(const struct side *side, const int32_t *ids, size_t n,
-                                  struct kept *kept, struct mt_error *err)
+static enum mt_status select_pieces(const struct side *side, const int32_t *ids, size_t n,
+                                    struct text_pieces *selected, struct mt_error *err)
 {
-    *kept = (struct kept){.pieces = calloc(n + 1, sizeof *kept->pieces),
-                          .from = calloc(n + 1, sizeof *kept->from),
-                          .spans = calloc(n + 1, sizeof *kept->spans)};
-    if (!kept->pieces || !kept->from || !kept->spans)
-        return mt_fail_memory(err, n * sizeof *kept->spans, "pieces");
+    *selected = (struct text_pieces){.pieces = calloc(n + 1, sizeof *selected->pieces),
+                                     .from = calloc(n + 1, sizeof *selected->from),
+                                     .spans = calloc(n + 1, sizeof *selected->spans)};
+    if (!selected->pieces || !selected->from || !selected->spans)
+        return mt_fail_memory(err, n * sizeof *selected->spans, "pieces");
     for (size_t i = 0; i < n; i++) {
         if (ids[i] < 0)
             return mt_fail(err, MT_INVALID, "id %d at position %zu is not in the vocabulary",
@@ -559,8 +559,8 @@ static enum mt_status keep_pieces(const struct side *side, const int32_t *ids, s
         const char *piece = mt_vocab_piece(side->vocab, ids[i]);
         if (!piece || is_special(side, ids[i]))
             continue;
-        kept->pieces[kept->n] = piece;
-        kept->from[kept->n++] = i;
+        selected->pieces[selected->n] = piece;
+        selected->from[selected->n++] = i;
     }
     return MT_OK;
 }
@@ -576,16 +576,16 @@ static struct mt_span trimmed(struct mt_span span, const char *text)
 }
 
 /* Dropped ids get an empty span where the text continues. */
-static void write_spans(const struct kept *kept, const struct mt_rewrite *rewrite, size_t n,
-                        struct mt_span *spans)
+static void write_spans(const struct text_pieces *selected, const struct mt_rewrite *rewrite,
+                        size_t n, struct mt_span *spans)
 {
     size_t at = 0, k = 0;
     for (size_t i = 0; i < n; i++) {
         spans[i] = (struct mt_span){at, at};
-        if (k == kept->n || kept->from[k] != i)
+        if (k == selected->n || selected->from[k] != i)
             continue;
-        struct mt_span moved = {rewrite->moved[kept->spans[k].begin],
-                                rewrite->moved[kept->spans[k].end]};
+        struct mt_span moved = {rewrite->moved[selected->spans[k].begin],
+                                rewrite->moved[selected->spans[k].end]};
         spans[i] = trimmed(moved, rewrite->text);
         at = spans[i].end;
         k++;
@@ -595,12 +595,13 @@ static void write_spans(const struct kept *kept, const struct mt_rewrite *rewrit
 enum mt_status mt_detokenize(const struct mt_tokenizer *t, const int32_t *ids, size_t n,
                              struct mt_span *spans, struct mt_text *out, struct mt_error *err)
 {
-    struct kept kept;
+    struct text_pieces selected;
     struct mt_text joined = {0};
     struct mt_rewrite rewrite = {0};
-    enum mt_status status = keep_pieces(&t->target, ids, n, &kept, err);
+    enum mt_status status = select_pieces(&t->target, ids, n, &selected, err);
     if (!status)
-        status = mt_spm_decode(t->target.spm, kept.pieces, kept.n, kept.spans, &joined, err);
+        status =
+            mt_spm_decode(t->target.spm, selected.pieces, selected.n, selected.spans, &joined, err);
     if (!status)
         status = mt_text_check(&joined, "text", err);
     if (!status)
@@ -613,13 +614,13 @@ enum mt_status mt_detokenize(const struct mt_tokenizer *t, const int32_t *ids, s
     if (t->config.clean_up)
         mt_rewrite_clean_up(&rewrite);
     if (spans)
-        write_spans(&kept, &rewrite, n, spans);
+        write_spans(&selected, &rewrite, n, spans);
     mt_text_append(out, rewrite.text, rewrite.length);
     status = mt_text_check(out, "text", err);
 done:
     mt_rewrite_finish(&rewrite);
     mt_text_finish(&joined);
-    kept_finish(&kept);
+    text_pieces_finish(&selected);
     return status;
 }
 

@@ -32,8 +32,8 @@ static enum mt_status add(const struct reader *reader, const char *field, const 
     return status;
 }
 
-static enum mt_status read_kept(const struct reader *reader, const char *field,
-                                const struct cJSON *value, struct mt_error *err)
+static enum mt_status read_do_not_translate(const struct reader *reader, const char *field,
+                                            const struct cJSON *value, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
     if (cJSON_IsString(value))
@@ -120,7 +120,7 @@ enum mt_status mt_glossary_read(const struct mt_params *params, size_t max_terms
     if (status)
         return status;
     const struct reader reader = {.terms = out->terms, .max_terms = max_terms};
-    status = read_field(&reader, params, "do_not_translate", read_kept, err);
+    status = read_field(&reader, params, "do_not_translate", read_do_not_translate, err);
     if (!status)
         status = read_field(&reader, params, "glossary", read_pairs, err);
     return status ? status : reserve_counts(out, err);
@@ -168,7 +168,7 @@ static enum mt_status add_forms(struct mt_term term, struct mt_terms *out, struc
     struct mt_range form;
     size_t length = strlen(term.target), at = 0;
     enum mt_status status = MT_OK;
-    if (term.is_kept)
+    if (term.is_verbatim)
         return mt_terms_add(out, "glossary", term.target, NULL, err);
     while (!status && mt_term_next_form(term.target, length, &at, &form)) {
         struct mt_text text = {0};
@@ -224,7 +224,7 @@ struct loss {
 
 static bool has_form(struct mt_term term, const char *words)
 {
-    if (term.is_kept)
+    if (term.is_verbatim)
         return strcmp(term.target, words) == 0;
     return mt_term_has_form(term.target, strlen(term.target), words, strlen(words));
 }
@@ -253,7 +253,7 @@ static bool has_several_forms(struct mt_term term)
 {
     struct mt_range form;
     size_t at = 0;
-    return !term.is_kept && mt_term_next_form(term.target, strlen(term.target), &at, &form) &&
+    return !term.is_verbatim && mt_term_next_form(term.target, strlen(term.target), &at, &form) &&
            term.target[form.end] != '\0';
 }
 

@@ -500,8 +500,8 @@ static const char *write_piece(struct mt_document_writing *writing,
         return NULL;
     }
     if (reader->replaces_messages && !piece->read_text)
-        is_written = mt_message_is_kept(piece->text.bytes, piece->text.length, translation->bytes,
-                                        translation->length);
+        is_written = mt_message_can_replace(piece->text.bytes, piece->text.length,
+                                            translation->bytes, translation->length);
     writing->refused = NULL;
     if (is_written && reader->write_around)
         is_written =

@@ -665,8 +665,8 @@ static bool is_complete(const struct mt_document_writing *writing,
         size_t k = localization->first_piece + i;
         const struct mt_text *text = &writing->document->pieces[k].text;
         const struct mt_text *translation = &writing->translations[k];
-        if (!translation->bytes ||
-            !mt_message_is_kept(text->bytes, text->length, translation->bytes, translation->length))
+        if (!translation->bytes || !mt_message_can_replace(text->bytes, text->length,
+                                                           translation->bytes, translation->length))
             return false;
     }
     return true;
@@ -701,7 +701,7 @@ static bool write_xcstrings(struct mt_document_writing *writing,
     bool opens = piece->n == INTO_STRING || piece->n == INTO_NOTHING;
     if (localization
             ? !is_complete(writing, localization)
-            : !mt_message_is_kept(piece->text.bytes, piece->text.length, translation, length))
+            : !mt_message_can_replace(piece->text.bytes, piece->text.length, translation, length))
         return false;
     if (localization && piece != &document->pieces[localization->first_piece])
         return true; /* the first one of them wrote everything */

@@ -118,7 +118,7 @@ struct contents {
     char other[100];                          /* the main part of another program's document */
     enum words parts[MT_PACKAGE_MAX_ENTRIES]; /* those with words, in order */
     size_t n_parts;
-    struct mt_office_kept kept;
+    struct mt_office_referenced referenced;
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -234,7 +234,7 @@ static enum mt_status read_part(struct mt_document *document, const struct conte
         return MT_OK;
     if (words == LANGUAGES)
         return read_languages(document, index, err);
-    return mt_office_read_runs(document, index, texts[words], &contents->kept, err);
+    return mt_office_read_runs(document, index, texts[words], &contents->referenced, err);
 }
 
 static enum mt_status read_parts(struct mt_document *document, struct contents *contents,
@@ -251,9 +251,9 @@ static enum mt_status read_parts(struct mt_document *document, struct contents *
         mt_office_set_target(office, contents->target_lang);
     for (size_t i = 0; i < document->n_parts && !status; i++)
         if (contents->parts[i] == NAMES || contents->parts[i] == SHEET)
-            status = mt_office_kept_add(&contents->kept, document, i, err);
+            status = mt_office_referenced_add(&contents->referenced, document, i, err);
     if (!status)
-        status = mt_office_kept_sort(&contents->kept, err);
+        status = mt_office_referenced_sort(&contents->referenced, err);
     for (size_t i = 0; i < document->n_parts && !status; i++)
         status = read_part(document, contents, i, err);
     if (!status && !mt_office_names_language(office))
@@ -272,7 +272,7 @@ static enum mt_status read_document(struct mt_document *document, const struct p
     enum mt_status status = read_parts(document, contents, err);
     for (size_t i = 0; i < contents->n; i++)
         mt_text_finish(&contents->types[i].name);
-    mt_office_kept_finish(&contents->kept);
+    mt_office_referenced_finish(&contents->referenced);
     free(contents);
     return status;
 }

@@ -530,7 +530,7 @@ static bool write_po(const struct mt_document *document, const struct mt_documen
                      const char *translation, size_t length, struct mt_text *out)
 {
     if (!has_same_ends(&piece->text, translation, length) ||
-        !mt_message_is_kept(piece->text.bytes, piece->text.length, translation, length))
+        !mt_message_can_replace(piece->text.bytes, piece->text.length, translation, length))
         return false;
     char mark = accelerator_mark(piece);
     if (mark == '\0') {

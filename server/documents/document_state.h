@@ -82,7 +82,7 @@ struct mt_document_reader {
      * format do not name it. bytes end in NUL. */
     struct mt_range (*find_charset)(const char *bytes, size_t length);
     /* Translations replace a program's messages. One that equals the message leaves the file's
-     * bytes as they are, and one that mt_message_is_kept refuses is not used. */
+     * bytes as they are, and one that mt_message_can_replace refuses is not used. */
     bool replaces_messages;
     /* The file is a package (package.h), and read makes its parts that hold words. It may be read
      * in another process (document_confined.h): then pack hands over the format's own data that

@@ -671,7 +671,7 @@ static bool write_unit(const struct mt_document *document, const struct mt_docum
     const struct units *units = document->own;
     const struct slot *slot = &units->slots[piece->first];
     bool is_new = slot->tag.end == 0;
-    if (!mt_message_is_kept(piece->text.bytes, piece->text.length, translation, length) ||
+    if (!mt_message_can_replace(piece->text.bytes, piece->text.length, translation, length) ||
         !mt_xml_is_content(translation, length, false))
         return false;
     const char *added = piece->is_recalled ? units->added_recalled : units->added;

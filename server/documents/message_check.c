@@ -209,8 +209,8 @@ static size_t count_signs(const char *text, struct mt_range range)
     return n;
 }
 
-bool mt_message_is_kept(const char *message, size_t length, const char *translation,
-                        size_t n_translation)
+bool mt_message_can_replace(const char *message, size_t length, const char *translation,
+                            size_t n_translation)
 {
     struct walk ours = {.text = message, .length = length};
     struct walk theirs = {.text = translation, .length = n_translation};

@@ -14,7 +14,7 @@
  * often, and those without a name or number (%s) in the same order. An ICU message needs the same
  * syntax around the same branches, each with the placeholders of its own. Both are well-formed
  * UTF-8. */
-bool mt_message_is_kept(const char *message, size_t length, const char *translation,
-                        size_t n_translation);
+bool mt_message_can_replace(const char *message, size_t length, const char *translation,
+                            size_t n_translation);
 
 #endif

@@ -134,7 +134,7 @@ static void warn_of_what_is_left_out(const struct find *find)
 
 /* Checks that the new model in a directory can replace the one in memory. Returns true where it
  * cannot, and the old one stays in the catalog. */
-static bool is_kept(const struct mt_catalog_options *options, struct mt_served_model **slot)
+static bool keep_former(const struct mt_catalog_options *options, struct mt_served_model **slot)
 {
     const struct mt_served_model_info *info = mt_served_model_info(*slot);
     struct mt_served_model *former =
@@ -170,7 +170,7 @@ static enum mt_status add(struct mt_catalog *catalog, const struct mt_catalog_op
         } else {
             status = create_served(options, find, fingerprint.bytes, slot, err);
             warn_of_what_is_left_out(find);
-            has_failed = !status && !is_kept(options, slot) && has_failed;
+            has_failed = !status && !keep_former(options, slot) && has_failed;
         }
     }
     mt_text_finish(&fingerprint);

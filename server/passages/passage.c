@@ -294,9 +294,9 @@ enum mt_status mt_passage_write_code(const struct mt_passage *passage, size_t se
 
 /* Writes a part that is not translated: words and codes as they are, except codes that each
  * language writes in its own way. */
-static enum mt_status write_kept(const struct mt_passage *passage,
-                                 const struct mt_passage_part *part, bool localises,
-                                 struct mt_text *out, struct mt_error *err)
+static enum mt_status write_untranslated(const struct mt_passage *passage,
+                                         const struct mt_passage_part *part, bool localises,
+                                         struct mt_text *out, struct mt_error *err)
 {
     const struct written written = written_of(passage, part);
     const struct mt_coded_segment *segment = written.segment;
@@ -330,7 +330,7 @@ static enum mt_status write_unchanged(const struct mt_passage *passage,
 {
     size_t n = mt_translation_n_sentences(part->translation), base = out->length;
     size_t n_before = pairs ? pairs->n : 0;
-    enum mt_status status = write_kept(passage, part, false, out, err);
+    enum mt_status status = write_untranslated(passage, part, false, out, err);
     if (!status && pairs)
         status = reserve_pairs(pairs, n, err);
     for (size_t i = 0; i < n && pairs && !status; i++) {
@@ -371,7 +371,7 @@ static enum mt_status render_part(const struct mt_passage *passage, size_t index
     if (part->is_recalled)
         return write_recalled(passage, part, pairs, out, err);
     if (!part->translation)
-        return write_kept(passage, part, !part->is_target, out, err);
+        return write_untranslated(passage, part, !part->is_target, out, err);
     if (!part->tagged && passage->is_plain && !passage->editor && !passage->repairs_numbers &&
         !pairs)
         return mt_translation_render(part->translation, rank, out, err);
@@ -643,9 +643,9 @@ static enum mt_status report_terms_of(const struct mt_passage *passage, size_t i
         const struct mt_tag *tag = &tagged->tags[i];
         if (tag->kind == MT_TAG_TERM)
             terms->report(terms->context, tag->term,
-                          is_rendered    ? outcome_of(&rendering.projection.places[i])
-                          : tag->is_kept ? MT_TERM_PUT_IN
-                                         : MT_TERM_LOST);
+                          is_rendered        ? outcome_of(&rendering.projection.places[i])
+                          : tag->is_verbatim ? MT_TERM_PUT_IN
+                                             : MT_TERM_LOST);
     }
     mt_rendering_finish(&rendering);
     mt_text_finish(&text);

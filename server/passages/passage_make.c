@@ -197,8 +197,8 @@ static void append_term(struct mt_maker *maker, struct mt_tagged_text *tagged,
                                  .written = own->bytes,
                                  .n_written = own->length,
                                  .term = code->term,
-                                 .is_kept = term.is_kept};
-    if (!term.is_kept) {
+                                 .is_verbatim = term.is_verbatim};
+    if (!term.is_verbatim) {
         struct mt_range first = {0};
         size_t at = 0;
         tag.target = tag.forms = term.target;

@@ -400,7 +400,7 @@ static bool is_raised(const struct mt_tag_projector *projector, const struct mt_
     const struct mt_tag_projection_input *input = projector->input;
     struct mt_range to = target_sentence(input, tag);
     const char *target = input->tagged->strings.bytes + tag->closing.begin;
-    return !tag->is_kept && !place->is_own && place->begin < place->end &&
+    return !tag->is_verbatim && !place->is_own && place->begin < place->end &&
            u_isupper((UChar32)char_at(input->target, place->begin)) &&
            !mt_has_word(input->target, to.begin, place->begin) &&
            !has_capital(target, tag->closing.end - tag->closing.begin);
@@ -459,7 +459,7 @@ static void place_terms(struct mt_tag_projector *projector, bool *is_placed)
         }
         size_t at = mt_project_point(projector, tag->begin, false);
         *place = (struct mt_projected_tag){
-            .begin = at, .end = at, .is_inserted = tag->is_kept, .is_lost = !tag->is_kept};
+            .begin = at, .end = at, .is_inserted = tag->is_verbatim, .is_lost = !tag->is_verbatim};
     }
 }
 

@@ -274,7 +274,7 @@ void mt_tagged_term(struct mt_tagged_text *tagged, const struct mt_tagged_term *
     tag->closing = keep_string(tagged, term->target, term->n_target);
     tag->forms = term->n_forms > 0 ? keep_string(tagged, term->forms, term->n_forms) : tag->closing;
     tag->end = mt_size_max(tag->begin, tagged->text.length);
-    tag->is_kept = term->is_kept;
+    tag->is_verbatim = term->is_verbatim;
     tag->term = term->term;
 }
 

@@ -43,7 +43,7 @@ struct mt_tag {
     bool leads;                       /* point: it belongs to the word behind it */
     bool is_gap;                      /* point: it replaces the blank before that word */
     bool had_blank_after;             /* point at the beginning of a line: a blank follows it */
-    bool is_kept;                     /* term: it stays as it is, and is never left out */
+    bool is_verbatim;                 /* term: it stays as it is, and is never left out */
     size_t term;                      /* term: its number (terms.h) */
     struct mt_range forms;            /* term: the words that may stand for it (bytes of strings) */
     size_t n_repeats;                 /* span: how many more times its translation is written, */
@@ -105,7 +105,7 @@ struct mt_tagged_term {
     const char *forms;
     size_t n_forms;
     size_t term;
-    bool is_kept;
+    bool is_verbatim;
 };
 void mt_tagged_term(struct mt_tagged_text *tagged, const struct mt_tagged_term *term);
 

@@ -276,8 +276,8 @@ enum mt_status mt_terms_add_others(struct mt_terms *terms, const struct mt_terms
         const struct mt_term other = mt_terms_at(others, i);
         bool is_known = terms->set->n_places > 0 && *find_source(terms->set, other.source) > 0;
         if (!is_known)
-            status = mt_terms_add(terms, "terms", other.source, other.is_kept ? NULL : other.target,
-                                  err);
+            status = mt_terms_add(terms, "terms", other.source,
+                                  other.is_verbatim ? NULL : other.target, err);
     }
     return status;
 }
@@ -353,7 +353,7 @@ struct mt_term mt_terms_at(const struct mt_terms *terms, size_t index)
 {
     return (struct mt_term){.source = source_of(terms->set, index),
                             .target = target_of(terms->set, index),
-                            .is_kept = terms->set->items[index].target == NO_TARGET};
+                            .is_verbatim = terms->set->items[index].target == NO_TARGET};
 }
 
 static bool is_between_forms(const char *target, size_t length, size_t at)

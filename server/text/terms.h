@@ -69,7 +69,7 @@ bool mt_terms_are_shared(const struct mt_terms *terms);
 struct mt_term {
     /* Borrowed until a term is added. target has all forms, and is source where the term stays. */
     const char *source, *target;
-    bool is_kept;
+    bool is_verbatim;
 };
 size_t mt_terms_count(const struct mt_terms *terms);
 struct mt_term mt_terms_at(const struct mt_terms *terms, size_t index);

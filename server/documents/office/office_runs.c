@@ -20,7 +20,7 @@ enum whole { POINT, DROPPED, PROPERTIES };
 struct reader {
     struct mt_document *document;
     enum mt_office_texts texts;
-    const struct mt_office_kept *kept;
+    const struct mt_office_referenced *referenced;
     struct mt_office_prefix prefix;
     bool is_placeholder;      /* slides fill the shape in */
     bool is_string;           /* the cell holds characters that no formula has made */
@@ -495,8 +495,9 @@ static void begin_in_paragraph(struct reader *reader, const struct mt_xml_tag *t
 
 /* ---- paragraphs ---- */
 
-/* *out: the words that a reader sees in the paragraph must not be translated (office_kept.h). */
-static enum mt_status is_kept(const struct reader *reader, bool *out)
+/* *out: the words that a reader sees in the paragraph must not be translated
+ * (office_referenced.h). */
+static enum mt_status is_referenced(const struct reader *reader, bool *out)
 {
     struct mt_text words = {0};
     mt_text_append(&words, "", 0);
@@ -508,7 +509,7 @@ static enum mt_status is_kept(const struct reader *reader, bool *out)
             mt_text_append(&words, "\n", 1);
     }
     enum mt_status status = mt_text_check(&words, "a cell", reader->err);
-    *out = !status && mt_office_is_kept(reader->kept, words.bytes);
+    *out = !status && mt_office_is_referenced(reader->referenced, words.bytes);
     mt_text_finish(&words);
     return status;
 }
@@ -543,14 +544,15 @@ static enum mt_status add_direction(struct reader *reader, size_t end)
 static enum mt_status end_paragraph(struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const char odd[] = "its markup is none that can be written again";
-    static const char kept[] = "a table's heading, a formula, a filter or a list names it as it is";
+    static const char named[] =
+        "a table's heading, a formula, a filter or a list names it as it is";
     bool stays = false;
     enum mt_status status = MT_OK;
     for (size_t i = 0; i < reader->n && !status; i++)
         status = mt_text_check(&reader->tokens[i].bytes, "a paragraph", reader->err);
-    if (!status && reader->kept && !reader->is_header &&
+    if (!status && reader->referenced && !reader->is_header &&
         (reader->texts == MT_OFFICE_STRINGS || reader->texts == MT_OFFICE_CELLS))
-        status = is_kept(reader, &stays);
+        status = is_referenced(reader, &stays);
     const struct mt_office_paragraph paragraph = {
         .prefix = reader->prefix.text,
         .write_run = reader->is_header    ? mt_office_write_header
@@ -561,7 +563,7 @@ static enum mt_status end_paragraph(struct reader *reader, const struct mt_xml_t
         .n = reader->n,
         .max_chars = reader->is_header ? MAX_HEADER_CHARS : 0};
     if (!status && (stays || reader->is_odd))
-        status = mt_office_leave(reader->document, reader->tokens, reader->n, stays ? kept : odd,
+        status = mt_office_leave(reader->document, reader->tokens, reader->n, stays ? named : odd,
                                  reader->err);
     else if (!status && reader->n > 0)
         status = mt_office_add_texts(reader->document, &paragraph, reader->err);
@@ -704,11 +706,13 @@ static enum mt_status take_end(void *context, const struct mt_xml_tag *tag, stru
 }
 
 enum mt_status mt_office_read_runs(struct mt_document *document, size_t index,
-                                   enum mt_office_texts texts, const struct mt_office_kept *kept,
+                                   enum mt_office_texts texts,
+                                   const struct mt_office_referenced *referenced,
                                    struct mt_error *err)
 {
     const struct mt_document_part *part = &document->parts[index];
-    struct reader reader = {.document = document, .texts = texts, .kept = kept, .err = err};
+    struct reader reader = {
+        .document = document, .texts = texts, .referenced = referenced, .err = err};
     const struct mt_document view = {
         .bytes = document->bytes, .begin = part->range.begin, .length = part->range.end};
     enum mt_status status = mt_xml_read(&view, take_begin, take_end, &reader, err);

@@ -8,8 +8,8 @@
 #ifndef MT_SERVER_DOCUMENTS_OFFICE_OFFICE_RUNS_H
 #define MT_SERVER_DOCUMENTS_OFFICE_OFFICE_RUNS_H
 
-#include "server/documents/office/office_kept.h"
 #include "server/documents/office/office_paragraph.h"
+#include "server/documents/office/office_referenced.h"
 
 /* Which elements of a part are texts. */
 enum mt_office_texts {
@@ -25,11 +25,11 @@ enum mt_office_texts {
 };
 
 /* Adds the texts of part index to document, whose own is a struct mt_office. Texts that are in
- * kept, which may be NULL, are not translated. MT_FORMAT: it is not XML, with the entry's line;
- * MT_LIMIT; MT_MEMORY. */
+ * referenced, which may be NULL, are not translated. MT_FORMAT: it is not XML, with the entry's
+ * line; MT_LIMIT; MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_office_read_runs(struct mt_document *document, size_t index,
                                                  enum mt_office_texts texts,
-                                                 const struct mt_office_kept *kept,
+                                                 const struct mt_office_referenced *referenced,
                                                  struct mt_error *err);
 
 /* Adds the value of a tag's attribute, if it has that, as a text. max_chars: office_paragraph.h.

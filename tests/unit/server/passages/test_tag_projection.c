@@ -26,7 +26,7 @@ static void mark_term(const char *notation, size_t length)
                                                      .n_written = n_target,
                                                      .forms = target,
                                                      .n_forms = n_forms,
-                                                     .is_kept = !equals});
+                                                     .is_verbatim = !equals});
 }
 
 /* The text's tags in a notation of their own: "<b>" and "</b>" are spans, "[x]" a point, "{x:W}" a

@@ -441,12 +441,12 @@ static bool are_elements_kept(const struct mt_coded *coded, const struct mt_text
                 continue;
             mt_coded_write_code(coded, &coded->segments[i], k, &opening);
             mt_coded_write_code(coded, &coded->segments[i], code->mate, &closing);
-            bool is_kept =
+            bool is_verbatim =
                 opening.length == 0 || closing.length == 0 ||
                 count_hollow(bare, &opening, &closing) <= count_hollow(text, &opening, &closing);
             mt_text_finish(&opening);
             mt_text_finish(&closing);
-            if (!is_kept)
+            if (!is_verbatim)
                 return false;
         }
     return true;

@@ -135,7 +135,7 @@ START_TEST(terms_are_kept_in_order_without_blanks_around_them)
     struct mt_term first = mt_terms_at(terms, 0), last = mt_terms_at(terms, n);
     ck_assert_str_eq(first.source, "train");
     ck_assert_str_eq(first.target, "X");
-    ck_assert(!first.is_kept && last.is_kept);
+    ck_assert(!first.is_verbatim && last.is_verbatim);
     ck_assert_str_eq(last.source, "Foo");
     ck_assert_str_eq(last.target, "Foo");
 }

@@ -1,4 +1,4 @@
-#include "server/documents/office/office_kept.h"
+#include "server/documents/office/office_referenced.h"
 
 #include "server/documents/office/office_names.h"
 #include "server/documents/xml_words.h"
@@ -9,7 +9,7 @@
 
 struct reader {
     const struct mt_document *document;
-    struct mt_office_kept *kept;
+    struct mt_office_referenced *referenced;
     struct mt_range formula; /* where it begins; empty: the text is in no formula */
     size_t depth;
 };
@@ -26,16 +26,16 @@ static const struct {
 static const char *const formulas[] = {"f",        "formula",     "formula1",
                                        "formula2", "definedName", "calculatedColumnFormula"};
 
-static void add(struct mt_office_kept *kept, const char *text, size_t length)
+static void add(struct mt_office_referenced *referenced, const char *text, size_t length)
 {
     if (length > 0)
-        mt_text_append(&kept->bytes, text, length);
+        mt_text_append(&referenced->bytes, text, length);
     if (length > 0)
-        mt_text_append(&kept->bytes, "", 1);
+        mt_text_append(&referenced->bytes, "", 1);
 }
 
 /* Adds a column's name, in which line ends are written as _x000a_. */
-static void add_name(struct mt_office_kept *kept, const char *name)
+static void add_name(struct mt_office_referenced *referenced, const char *name)
 {
     struct mt_text text = {0};
     for (const char *at = name; *at;) {
@@ -44,27 +44,27 @@ static void add_name(struct mt_office_kept *kept, const char *name)
         at += is_line_end ? 7 : 1;
     }
     if (text.status)
-        kept->bytes.status = text.status;
+        referenced->bytes.status = text.status;
     else if (text.length > 0)
-        add(kept, text.bytes, text.length);
+        add(referenced, text.bytes, text.length);
     mt_text_finish(&text);
 }
 
 /* Adds a list of allowed values, which is one text with commas. */
-static void add_list(struct mt_office_kept *kept, char *text, size_t length)
+static void add_list(struct mt_office_referenced *referenced, char *text, size_t length)
 {
-    add(kept, text, length);
+    add(referenced, text, length);
     for (char *at = text, *comma; (comma = memchr(at, ',', (size_t)(text + length - at)));
          at = comma + 1)
         *comma = '\0';
     for (size_t at = 0; at <= length; at += strlen(text + at) + 1)
         if (strlen(text + at) < length)
-            add_name(kept, text + at + strspn(text + at, " "));
+            add_name(referenced, text + at + strspn(text + at, " "));
 }
 
 /* Adds the texts of a formula. They are between quotation marks, which are doubled within, and
  * names of sheets are between apostrophes. */
-static void add_formula(struct mt_office_kept *kept, const char *formula)
+static void add_formula(struct mt_office_referenced *referenced, const char *formula)
 {
     struct mt_text text = {0};
     for (const char *at = formula; *at;) {
@@ -79,10 +79,10 @@ static void add_formula(struct mt_office_kept *kept, const char *formula)
         }
         at += *at != '\0';
         if (quote == '"' && !text.status && text.length > 0)
-            add_list(kept, text.bytes, text.length);
+            add_list(referenced, text.bytes, text.length);
     }
     if (text.status)
-        kept->bytes.status = text.status;
+        referenced->bytes.status = text.status;
     mt_text_finish(&text);
 }
 
@@ -91,12 +91,12 @@ static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, st
     struct reader *reader = context;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(tag->name, names[i].element) == 0)
-            add_name(reader->kept, mt_office_attribute(tag, names[i].attribute));
+            add_name(reader->referenced, mt_office_attribute(tag, names[i].attribute));
     if (MT_IS_ONE_OF(tag->name, formulas)) {
         reader->formula = tag->range;
         reader->depth = tag->depth;
     }
-    return mt_text_check(&reader->kept->bytes, "a document", err);
+    return mt_text_check(&reader->referenced->bytes, "a document", err);
 }
 
 static enum mt_status take_end(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
@@ -111,15 +111,16 @@ static enum mt_status take_end(void *context, const struct mt_xml_tag *tag, stru
     mt_xml_unescape(reader->document->bytes + begin, tag->range.begin - begin, &formula);
     enum mt_status status = mt_text_check(&formula, "a formula", err);
     if (!status)
-        add_formula(reader->kept, formula.bytes);
+        add_formula(reader->referenced, formula.bytes);
     mt_text_finish(&formula);
-    return status ? status : mt_text_check(&reader->kept->bytes, "a document", err);
+    return status ? status : mt_text_check(&reader->referenced->bytes, "a document", err);
 }
 
-enum mt_status mt_office_kept_add(struct mt_office_kept *kept, const struct mt_document *document,
-                                  size_t part, struct mt_error *err)
+enum mt_status mt_office_referenced_add(struct mt_office_referenced *referenced,
+                                        const struct mt_document *document, size_t part,
+                                        struct mt_error *err)
 {
-    struct reader reader = {.document = document, .kept = kept};
+    struct reader reader = {.document = document, .referenced = referenced};
     const struct mt_range range = document->parts[part].range;
     const struct mt_document view = {
         .bytes = document->bytes, .begin = range.begin, .length = range.end};
@@ -132,28 +133,30 @@ static int compare(const void *a, const void *b)
     return strcasecmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-enum mt_status mt_office_kept_sort(struct mt_office_kept *kept, struct mt_error *err)
+enum mt_status mt_office_referenced_sort(struct mt_office_referenced *referenced,
+                                         struct mt_error *err)
 {
     size_t n = 0;
-    for (size_t i = 0; i < kept->bytes.length; i++)
-        n += kept->bytes.bytes[i] == '\0';
-    kept->texts = calloc(n + 1, sizeof *kept->texts);
-    if (!kept->texts)
-        return mt_fail_memory(err, n * sizeof *kept->texts, "a document");
-    for (size_t at = 0; at < kept->bytes.length; at += strlen(kept->bytes.bytes + at) + 1)
-        kept->texts[kept->n++] = kept->bytes.bytes + at;
-    qsort(kept->texts, kept->n, sizeof *kept->texts, compare);
+    for (size_t i = 0; i < referenced->bytes.length; i++)
+        n += referenced->bytes.bytes[i] == '\0';
+    referenced->texts = calloc(n + 1, sizeof *referenced->texts);
+    if (!referenced->texts)
+        return mt_fail_memory(err, n * sizeof *referenced->texts, "a document");
+    for (size_t at = 0; at < referenced->bytes.length;
+         at += strlen(referenced->bytes.bytes + at) + 1)
+        referenced->texts[referenced->n++] = referenced->bytes.bytes + at;
+    qsort(referenced->texts, referenced->n, sizeof *referenced->texts, compare);
     return MT_OK;
 }
 
-void mt_office_kept_finish(struct mt_office_kept *kept)
+void mt_office_referenced_finish(struct mt_office_referenced *referenced)
 {
-    mt_text_finish(&kept->bytes);
-    free(kept->texts);
+    mt_text_finish(&referenced->bytes);
+    free(referenced->texts);
 }
 
-bool mt_office_is_kept(const struct mt_office_kept *kept, const char *text)
+bool mt_office_is_referenced(const struct mt_office_referenced *referenced, const char *text)
 {
-    return kept->n > 0 &&
-           bsearch(&text, kept->texts, kept->n, sizeof *kept->texts, compare) != NULL;
+    return referenced->n > 0 && bsearch(&text, referenced->texts, referenced->n,
+                                        sizeof *referenced->texts, compare) != NULL;
 }
