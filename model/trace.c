@@ -139,10 +139,16 @@ static float *row_at(const struct mt_trace_block *block, size_t layer, size_t he
     return block->numbers + (row * block->n_matrices + matrix) * block->column_capacity;
 }
 
+/* Whether the kind was asked for; false for NULL. */
+static bool wants(const struct mt_trace *trace, enum mt_trace_kind kind)
+{
+    return trace && trace->kinds & kind;
+}
+
 void mt_trace_write(struct mt_trace *trace, enum mt_trace_kind kind, size_t layer, size_t head,
                     size_t row, const float *numbers, size_t n)
 {
-    if (!mt_trace_wants(trace, kind))
+    if (!wants(trace, kind))
         return;
     const struct mt_trace_block *block = &trace->blocks[index_of(kind)];
     assert(layer < block->shape.n_layers && head < block->shape.n_heads &&
@@ -157,7 +163,7 @@ void mt_trace_write(struct mt_trace *trace, enum mt_trace_kind kind, size_t laye
 void mt_trace_write_part(struct mt_trace *trace, enum mt_trace_kind kind, size_t row, size_t first,
                          const float *numbers, size_t n)
 {
-    if (!mt_trace_wants(trace, kind))
+    if (!wants(trace, kind))
         return;
     const struct mt_trace_block *block = &trace->blocks[index_of(kind)];
     assert(row < block->row_capacity && first + n <= block->column_capacity);
@@ -166,7 +172,7 @@ void mt_trace_write_part(struct mt_trace *trace, enum mt_trace_kind kind, size_t
 
 void mt_trace_fill(struct mt_trace *trace, enum mt_trace_kind kind, size_t row, float number)
 {
-    if (!mt_trace_wants(trace, kind))
+    if (!wants(trace, kind))
         return;
     const struct mt_trace_block *block = &trace->blocks[index_of(kind)];
     assert(row < block->row_capacity);
@@ -178,17 +184,12 @@ void mt_trace_fill(struct mt_trace *trace, enum mt_trace_kind kind, size_t row, 
 float *mt_trace_at(struct mt_trace *trace, enum mt_trace_kind kind, size_t layer, size_t head,
                    size_t row)
 {
-    if (!mt_trace_wants(trace, kind))
+    if (!wants(trace, kind))
         return NULL;
     const struct mt_trace_block *block = &trace->blocks[index_of(kind)];
     assert(layer < block->shape.n_layers && head < block->shape.n_heads &&
            row < block->row_capacity);
     return row_at(block, layer, head, row);
-}
-
-bool mt_trace_wants(const struct mt_trace *trace, unsigned kinds)
-{
-    return trace && trace->kinds & kinds;
 }
 
 struct mt_trace_shape mt_trace_shape(const struct mt_trace *trace, enum mt_trace_kind kind)

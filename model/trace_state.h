@@ -55,7 +55,4 @@ void mt_trace_write_part(struct mt_trace *trace, enum mt_trace_kind kind, size_t
 /* Fills a row of the only matrix of a kind with one number. */
 void mt_trace_fill(struct mt_trace *trace, enum mt_trace_kind kind, size_t row, float number);
 
-/* Whether any of these kinds was asked for; false for NULL. */
-bool mt_trace_wants(const struct mt_trace *trace, unsigned kinds);
-
 #endif

@@ -209,7 +209,7 @@ static void narrow_f16(const float *restrict x, size_t n, uint16_t *restrict out
 
 /* Keeps top sorted by falling logit. Ids come in ascending order, so an equal logit is put
  * behind. */
-void mt_top_insert(struct mt_scored_token *top, size_t n_top, int32_t id, float logit)
+static void insert_top(struct mt_scored_token *top, size_t n_top, int32_t id, float logit)
 {
     size_t at = n_top - 1;
     while (at > 0 && (top[at - 1].id < 0 || top[at - 1].logit < logit)) {
@@ -227,7 +227,7 @@ static void merge_top(const float *logits, size_t n, int32_t first_id, size_t n_
     const struct mt_scored_token *last = &top[n_top - 1];
     for (size_t i = 0; i < n; i++) {
         if (logits[i] > mt_top_threshold(last))
-            mt_top_insert(top, n_top, first_id + (int32_t)i, logits[i]);
+            insert_top(top, n_top, first_id + (int32_t)i, logits[i]);
     }
 }
 

@@ -32,8 +32,4 @@ static inline float mt_top_threshold(const struct mt_scored_token *last)
     return last->id < 0 ? -INFINITY : last->logit;
 }
 
-/* Inserts a token into top[n_top], which is sorted by falling logit, and drops the last one. The
- * caller has checked that it belongs there; ids come in ascending order. */
-void mt_top_insert(struct mt_scored_token *top, size_t n_top, int32_t id, float logit);
-
 #endif

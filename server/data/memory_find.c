@@ -82,7 +82,7 @@ int64_t mt_memory_hash(const char *text)
     return (int64_t)hash;
 }
 
-bool mt_memory_is_same(const char *a, const char *b)
+static bool is_same(const char *a, const char *b)
 {
     char c;
     do {
@@ -104,7 +104,7 @@ static enum mt_status take_exact(void *context, const struct mt_value *columns,
                                  struct mt_error *err)
 {
     const struct finding *finding = context;
-    if (!mt_memory_is_same(columns[3].text, finding->text)) /* only its hash is the same */
+    if (!is_same(columns[3].text, finding->text)) /* only its hash is the same */
         return MT_OK;
     bool is_behind = finding->context[0] != '\0' && strcmp(columns[1].text, finding->context) == 0;
     const struct mt_memory_match match = {.percent = is_behind ? MT_CONTEXT_MATCH : MT_EXACT_MATCH,
@@ -239,7 +239,7 @@ static enum mt_status compare(void *context, const struct mt_value *columns, str
 {
     struct comparing *comparing = context;
     struct mt_memory_words words;
-    if (mt_memory_is_same(columns[1].text, comparing->text))
+    if (is_same(columns[1].text, comparing->text))
         return MT_OK;
     enum mt_status status =
         mt_memory_words_read(comparing->reader, columns[1].text, columns[1].length, &words, err);

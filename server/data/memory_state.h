@@ -12,8 +12,7 @@ struct mt_memories {
     struct mt_memory_limits limits;
 };
 
-/* Exact matches are found by the hash. Both functions treat all runs of blanks as the same. */
+/* Exact matches are found by the hash, which is the same for all runs of blanks. */
 int64_t mt_memory_hash(const char *text);
-bool mt_memory_is_same(const char *a, const char *b);
 
 #endif

@@ -37,7 +37,9 @@ unsigned mt_xml_message_read(const struct mt_document *document, struct mt_range
     return is_cdata ? MT_XML_IS_CDATA : 0;
 }
 
-bool mt_xml_message_write(unsigned flags, const char *translation, size_t length,
+/* Appends a translation as content, or as text within CDATA. Returns false where that is
+ * impossible. */
+static bool write_message(unsigned flags, const char *translation, size_t length,
                           struct mt_text *out)
 {
     struct mt_text plain = {0};
@@ -111,5 +113,5 @@ bool mt_xml_message_write_piece(const struct mt_document *document,
                                 size_t length, struct mt_text *out)
 {
     (void)document;
-    return mt_xml_message_write((unsigned)piece->n, translation, length, out);
+    return write_message((unsigned)piece->n, translation, length, out);
 }

@@ -18,11 +18,6 @@ enum {
 unsigned mt_xml_message_read(const struct mt_document *document, struct mt_range *range,
                              struct mt_text *out);
 
-/* Appends a translation as content, or as text within CDATA. Returns false where that is
- * impossible. */
-bool mt_xml_message_write(unsigned flags, const char *translation, size_t length,
-                          struct mt_text *out);
-
 /* Adds a piece whose translation replaces the content, unless it has no words. */
 MT_MUST_CHECK enum mt_status mt_xml_message_add(struct mt_document *document,
                                                 struct mt_range content, struct mt_error *err);

@@ -218,7 +218,8 @@ static void count_time(struct mt_lane *lane)
     lane->changed_ns = now;
 }
 
-void mt_engine_count_in(struct mt_lane *lane, size_t n_rows, size_t n_sentences)
+/* Counts sentences with n_rows rows that enter the lane. Called with the mutex held. */
+static void count_in(struct mt_lane *lane, size_t n_rows, size_t n_sentences)
 {
     count_time(lane);
     lane->n_rows += n_rows;
@@ -294,7 +295,8 @@ void mt_engine_wake_takers(struct mt_engine *engine)
     }
 }
 
-void mt_engine_wake_one(struct mt_engine *engine)
+/* Has one worker look for jobs that have ended or have to end. Called with the mutex held. */
+static void wake_one(struct mt_engine *engine)
 {
     for (size_t i = 0; i < engine->n_workers; i++)
         if (!engine->workers[i].is_idle)
@@ -400,7 +402,7 @@ void mt_engine_detach(struct mt_engine *engine, struct mt_lane *lane)
     pthread_mutex_lock(&engine->mutex);
     lane->is_leaving = true;
     empty_queue(engine, lane);
-    mt_engine_wake_one(engine);
+    wake_one(engine);
     while (lane->n_live_jobs)
         pthread_cond_wait(&engine->quiet, &engine->mutex);
     for (size_t i = 0; i < engine->n_workers; i++)
@@ -456,7 +458,7 @@ static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, s
     engine->n_accepted++;
     engine->n_live_jobs++;
     job->lane->n_live_jobs++;
-    mt_engine_count_in(job->lane, n_rows, job->n_sentences);
+    count_in(job->lane, n_rows, job->n_sentences);
     engine->waiting_cost += cost;
     mt_engine_wake_takers(engine);
     return MT_OK;
@@ -527,7 +529,7 @@ void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job)
 {
     pthread_mutex_lock(&engine->mutex);
     mt_engine_end_early(engine, job, MT_CANCELLED);
-    mt_engine_wake_one(engine);
+    wake_one(engine);
     pthread_mutex_unlock(&engine->mutex);
 }
 

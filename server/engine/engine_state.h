@@ -155,8 +155,7 @@ bool mt_engine_wait(struct mt_engine *engine, pthread_cond_t *condition, int64_t
  * held. */
 size_t mt_engine_load_of(const struct mt_lane *lane, double n_rows, double n_sentences);
 
-/* Count sentences with n_rows rows that enter the lane, or leave it. Called with the mutex held. */
-void mt_engine_count_in(struct mt_lane *lane, size_t n_rows, size_t n_sentences);
+/* Counts sentences with n_rows rows that leave the lane. Called with the mutex held. */
 void mt_engine_count_out(struct mt_lane *lane, size_t n_rows, size_t n_sentences);
 
 /* Lets the layout learn from a step of the lane. done is what the step did. Called with the mutex
@@ -170,9 +169,6 @@ size_t mt_engine_n_taking(const struct mt_engine *engine);
 /* Wakes those of these workers that are idle and have a share of what waits. Called with the mutex
  * held. */
 void mt_engine_wake_takers(struct mt_engine *engine);
-
-/* Has one worker look for jobs that have ended or have to end. Called with the mutex held. */
-void mt_engine_wake_one(struct mt_engine *engine);
 
 /* One row of a batch in this many is reserved for short jobs. */
 #define MT_RESERVED_FOR_SHORT 8

@@ -52,7 +52,8 @@ static size_t count(const struct mt_gate_head *head, const char *name)
     return n;
 }
 
-const struct mt_gate_header *mt_gate_find(const struct mt_gate_head *head, const char *name)
+/* Finds a field of a request head by name, without regard to case; NULL where there is none. */
+static const struct mt_gate_header *find_header(const struct mt_gate_head *head, const char *name)
 {
     for (size_t i = 0; i < head->n_headers; i++)
         if (has_name(&head->headers[i], name))
@@ -120,7 +121,7 @@ static void check_fields(const struct mt_gate_head *head, struct mt_gate_result 
         if (!is_field_value(header->value, header->value_length))
             refuse(out, 400, true, "malformed request: control character in a header value");
     }
-    const struct mt_gate_header *host = mt_gate_find(head, "Host");
+    const struct mt_gate_header *host = find_header(head, "Host");
     if (host) {
         out->host = host->value;
         out->host_length = host->value_length;
@@ -196,8 +197,8 @@ static bool parse_length(const struct mt_gate_header *header, uint64_t *out)
  * that. */
 static void check_framing(const struct mt_gate_head *head, struct mt_gate_result *out)
 {
-    const struct mt_gate_header *encoding = mt_gate_find(head, "Transfer-Encoding");
-    const struct mt_gate_header *length = mt_gate_find(head, "Content-Length");
+    const struct mt_gate_header *encoding = find_header(head, "Transfer-Encoding");
+    const struct mt_gate_header *length = find_header(head, "Content-Length");
     if (encoding) {
         out->is_chunked =
             encoding->value_length == 7 && strncasecmp(encoding->value, "chunked", 7) == 0;
@@ -226,7 +227,7 @@ static void check_body(const struct mt_gate_head *head, struct mt_gate_result *o
      * told. */
     if (needs_length && out->query[0] == '\0' && !out->has_length && !out->is_chunked)
         refuse(out, 411, false, "Content-Length is missing");
-    const struct mt_gate_header *coding = mt_gate_find(head, "Content-Encoding");
+    const struct mt_gate_header *coding = find_header(head, "Content-Encoding");
     bool is_plain =
         !coding || (coding->value_length == 8 && strncasecmp(coding->value, "identity", 8) == 0);
     if (out->has_body && (!is_plain || count(head, "Content-Encoding") > 1))
@@ -234,7 +235,7 @@ static void check_body(const struct mt_gate_head *head, struct mt_gate_result *o
                "Content-Encoding must be identity: the body may not be compressed");
     if (out->content_length > head->max_body_bytes)
         refuse(out, 413, false, MT_GATE_LONG_BODY);
-    const struct mt_gate_header *expect = mt_gate_find(head, "Expect");
+    const struct mt_gate_header *expect = find_header(head, "Expect");
     if (!expect)
         return;
     out->expects_continue =

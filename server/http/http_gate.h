@@ -78,7 +78,4 @@ struct mt_gate_result {
  */
 void mt_gate_check(const struct mt_gate_head *head, struct mt_gate_result *out);
 
-/* Finds a field of a request head by name, without regard to case; NULL where there is none. */
-const struct mt_gate_header *mt_gate_find(const struct mt_gate_head *head, const char *name);
-
 #endif

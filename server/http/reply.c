@@ -69,7 +69,10 @@ void mt_reply_error(struct mt_reply *reply, unsigned code, const char *message)
     reply->static_length = strlen(out_of_memory[reply->dialect]);
 }
 
-unsigned mt_reply_code(enum mt_status status)
+/* Returns the HTTP code of a failure. MT_INVALID, MT_FORMAT, MT_UNSUPPORTED: 400; MT_FORBIDDEN:
+ * 403; MT_NOT_FOUND: 404; MT_LIMIT: 413; MT_THROTTLED: 429; MT_BUSY, MT_CANCELLED, MT_MEMORY: 503;
+ * MT_TIMEOUT: 504; MT_IO: 500. */
+static unsigned code_of(enum mt_status status)
 {
     switch (status) {
     case MT_OK:
@@ -108,7 +111,7 @@ static bool has_header(const struct mt_reply *reply, const char *name)
 
 void mt_reply_failure(struct mt_reply *reply, const struct mt_error *err)
 {
-    unsigned code = mt_reply_code(err->status);
+    unsigned code = code_of(err->status);
     mt_reply_error(reply, code, err->message);
     if ((code == 429 || code == 503) && !has_header(reply, "Retry-After"))
         mt_reply_header(reply, "Retry-After", "1");

@@ -50,11 +50,6 @@ void mt_reply_header(struct mt_reply *reply, const char *name, const char *value
  * held before is dropped, except headers. Without memory the body is empty. */
 void mt_reply_error(struct mt_reply *reply, unsigned code, const char *message);
 
-/* Returns the HTTP code of a failure. MT_INVALID, MT_FORMAT, MT_UNSUPPORTED: 400; MT_FORBIDDEN:
- * 403; MT_NOT_FOUND: 404; MT_LIMIT: 413; MT_THROTTLED: 429; MT_BUSY, MT_CANCELLED, MT_MEMORY: 503;
- * MT_TIMEOUT: 504; MT_IO: 500. */
-unsigned mt_reply_code(enum mt_status status);
-
 /* Calls mt_reply_error for err, and adds Retry-After where the code is 429 or 503 and there is none
  * yet. */
 void mt_reply_failure(struct mt_reply *reply, const struct mt_error *err);

@@ -189,8 +189,6 @@ struct mt_offsets {
     size_t begin_char, end_char;
     size_t begin_utf16, end_utf16;
 };
-/* Writes them as members of an object: "begin", "end", ... */
-void mt_offsets_write(struct mt_json_writer *writer, const struct mt_offsets *at);
 /* Writes a member {"text", "begin", "end", ...}: a piece of a text and its position. */
 void mt_span_write(struct mt_json_writer *writer, const char *key, const char *text,
                    const struct mt_offsets *at);

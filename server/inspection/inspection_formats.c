@@ -53,12 +53,14 @@ static const struct mt_inspection_format_info formats[MT_N_INSPECTION_FORMATS] =
                        .is_compressed = true},
 };
 
+static mt_inspection_stream bertviz_stream, pharaoh_stream, soft_stream;
+
 static mt_inspection_stream *const streams[MT_N_INSPECTION_FORMATS] = {
     [MT_FORMAT_JSON] = mt_inspection_json_stream,
-    [MT_FORMAT_BERTVIZ] = mt_inspection_bertviz_stream,
+    [MT_FORMAT_BERTVIZ] = bertviz_stream,
     [MT_FORMAT_INSEQ] = mt_inspection_inseq_stream,
-    [MT_FORMAT_PHARAOH] = mt_inspection_pharaoh_stream,
-    [MT_FORMAT_SOFT] = mt_inspection_soft_stream,
+    [MT_FORMAT_PHARAOH] = pharaoh_stream,
+    [MT_FORMAT_SOFT] = soft_stream,
     [MT_FORMAT_SAFETENSORS] = mt_inspection_safetensors_stream,
     [MT_FORMAT_NPY] = mt_inspection_npy_stream,
     [MT_FORMAT_CSV] = mt_inspection_csv_stream,
@@ -278,8 +280,8 @@ static bool pharaoh_next(void *state, struct mt_text *out)
     return true;
 }
 
-enum mt_status mt_inspection_pharaoh_stream(const struct mt_inspection_cursor *cursor,
-                                            struct mt_stream **out, struct mt_error *err)
+static enum mt_status pharaoh_stream(const struct mt_inspection_cursor *cursor,
+                                     struct mt_stream **out, struct mt_error *err)
 {
     void *state = mt_inspection_state_create(cursor, sizeof *cursor, err);
     return state ? mt_inspection_state_stream(state, pharaoh_next, out, err) : MT_MEMORY;
@@ -312,8 +314,8 @@ static bool soft_next(void *state, struct mt_text *out)
     return true;
 }
 
-enum mt_status mt_inspection_soft_stream(const struct mt_inspection_cursor *cursor,
-                                         struct mt_stream **out, struct mt_error *err)
+static enum mt_status soft_stream(const struct mt_inspection_cursor *cursor, struct mt_stream **out,
+                                  struct mt_error *err)
 {
     void *state = mt_inspection_state_create(cursor, sizeof *cursor, err);
     return state ? mt_inspection_state_stream(state, soft_next, out, err) : MT_MEMORY;
@@ -413,8 +415,8 @@ static bool bertviz_next(void *state, struct mt_text *out)
     }
 }
 
-enum mt_status mt_inspection_bertviz_stream(const struct mt_inspection_cursor *cursor,
-                                            struct mt_stream **out, struct mt_error *err)
+static enum mt_status bertviz_stream(const struct mt_inspection_cursor *cursor,
+                                     struct mt_stream **out, struct mt_error *err)
 {
     struct bertviz_stream *stream = mt_inspection_state_create(cursor, sizeof *stream, err);
     if (!stream)

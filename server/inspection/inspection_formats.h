@@ -124,10 +124,7 @@ void mt_json_indices(struct mt_json_writer *writer, const char *key, const size_
 typedef enum mt_status mt_inspection_stream(const struct mt_inspection_cursor *cursor,
                                             struct mt_stream **out, struct mt_error *err);
 mt_inspection_stream mt_inspection_json_stream;
-mt_inspection_stream mt_inspection_bertviz_stream;
 mt_inspection_stream mt_inspection_inseq_stream;
-mt_inspection_stream mt_inspection_pharaoh_stream;
-mt_inspection_stream mt_inspection_soft_stream;
 mt_inspection_stream mt_inspection_safetensors_stream;
 mt_inspection_stream mt_inspection_npy_stream;
 mt_inspection_stream mt_inspection_csv_stream;

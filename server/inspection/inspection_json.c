@@ -65,7 +65,8 @@ void mt_json_indices(struct mt_json_writer *writer, const char *key, const size_
     mt_json_end_array(writer);
 }
 
-void mt_offsets_write(struct mt_json_writer *writer, const struct mt_offsets *at)
+/* Writes them as members of an object: "begin", "end", ... */
+static void write_offsets(struct mt_json_writer *writer, const struct mt_offsets *at)
 {
     mt_json_member_count(writer, "begin", at->begin);
     mt_json_member_count(writer, "end", at->end);
@@ -80,7 +81,7 @@ void mt_span_write(struct mt_json_writer *writer, const char *key, const char *t
 {
     mt_json_member_object(writer, key);
     mt_json_member_bytes(writer, "text", text + at->begin, at->end - at->begin);
-    mt_offsets_write(writer, at);
+    write_offsets(writer, at);
     mt_json_end_object(writer);
 }
 
@@ -90,7 +91,7 @@ static void write_token(struct mt_json_writer *writer, const struct mt_inspected
     mt_json_member(writer, "piece", token->piece);
     mt_json_member_integer(writer, "id", token->id);
     if (token->has_place)
-        mt_offsets_write(writer, &token->at);
+        write_offsets(writer, &token->at);
     mt_json_member_bool(writer, "special", token->special);
     if (token->unknown)
         mt_json_member_bool(writer, "unknown", true);

@@ -17,9 +17,6 @@ struct mt_inspection_memory {
     void (*destroy_owner)(void *);
 };
 
-/* Returns 0, 1, 2 for encoder, decoder, cross. */
-size_t mt_trace_kind_index(enum mt_trace_kind kind);
-
 /* Checks the requested layers and heads of a kind. MT_INVALID. */
 MT_MUST_CHECK enum mt_status mt_inspection_select(const struct mt_inspection_model *model,
                                                   enum mt_trace_kind kind,

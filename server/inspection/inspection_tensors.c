@@ -31,7 +31,8 @@ const char *mt_trace_kind_name(enum mt_trace_kind kind)
     return kind == MT_TRACE_ENCODER ? "encoder" : kind == MT_TRACE_DECODER ? "decoder" : "cross";
 }
 
-size_t mt_trace_kind_index(enum mt_trace_kind kind)
+/* Returns 0, 1, 2 for encoder, decoder, cross. */
+static size_t kind_index(enum mt_trace_kind kind)
 {
     return kind == MT_TRACE_ENCODER ? 0 : kind == MT_TRACE_DECODER ? 1 : 2;
 }
@@ -318,7 +319,7 @@ static const float *value_weighted(const struct mt_attention_tensor *tensor, str
     const struct mt_inspection_model *model = &tensor->inspection->model;
     float *out = tensor->inspection->memory->row;
     const float *weights = traced(tensor, MT_TRACED_WEIGHTS, some, row);
-    const float *norms = tensor->sentence->value_norms[mt_trace_kind_index(tensor->kind)];
+    const float *norms = tensor->sentence->value_norms[kind_index(tensor->kind)];
     size_t n_heads =
         tensor->kind == MT_TRACE_ENCODER ? model->n_encoder_heads : model->n_decoder_heads;
     norms += (some.layers[0] * n_heads + some.heads[0]) * tensor->n_columns;

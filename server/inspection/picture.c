@@ -52,7 +52,9 @@ static struct mt_color color(const struct stop *positive, const struct stop *neg
     return blend(positive, high > from ? (value - from) / (high - from) : 0);
 }
 
-struct mt_color mt_color_light(double value, double low, double high)
+/* For a white background: darker, the nearer value is to high (or to low, in another colour, where
+ * low is negative). */
+static struct mt_color light_color(double value, double low, double high)
 {
     return color(blues, reds, value, low, high);
 }
@@ -269,7 +271,7 @@ static struct mt_color level_color(int level, const struct mt_panel *panel)
     double share = (double)level / N_LEVELS;
     double from = panel->low < 0 ? 0 : panel->low;
     double value = level < 0 ? -share * panel->low : from + share * (panel->high - from);
-    return mt_color_light(value, panel->low, panel->high);
+    return light_color(value, panel->low, panel->high);
 }
 
 static void draw_row(const struct mt_panel *panel, const struct mt_placed_panel *place,

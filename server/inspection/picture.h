@@ -55,9 +55,6 @@ struct mt_color {
     uint8_t red, green, blue;
 };
 
-/* For a white background: darker, the nearer value is to high (or to low, in another colour, where
- * low is negative). */
-struct mt_color mt_color_light(double value, double low, double high);
 /* For a dark terminal: brighter, the nearer value is to high. */
 struct mt_color mt_color_dark(double value, double low, double high);
 

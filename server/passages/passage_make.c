@@ -47,8 +47,10 @@ enum mt_status mt_maker_add_part(struct mt_maker *maker, const struct mt_stretch
     return MT_OK;
 }
 
-enum mt_status mt_maker_keep(struct mt_maker *maker, const struct mt_stretch *stretch,
-                             struct mt_error *err)
+/* Adds a stretch that is not translated. It joins the part before it, if that is not translated
+ * either. */
+static enum mt_status add_untranslated(struct mt_maker *maker, const struct mt_stretch *stretch,
+                                       struct mt_error *err)
 {
     struct mt_passage *passage = maker->passage;
     struct mt_passage_part *part;
@@ -107,7 +109,7 @@ static enum mt_status take_plain(struct mt_maker *maker, struct mt_range range, 
     struct mt_passage_part *part = NULL;
     const struct mt_stretch stretch = {.words = range, .first = first, .end = first};
     if (inner.begin == inner.end)
-        return mt_maker_keep(maker, &stretch, err);
+        return add_untranslated(maker, &stretch, err);
     enum mt_status status = mt_maker_add_part(maker, &stretch, &part, err);
     return status ? status
                   : translate(maker, part, words + range.begin, range.end - range.begin, err);
@@ -430,16 +432,16 @@ static enum mt_status take_cell(struct mt_maker *maker, const struct mt_stretch 
                                 struct mt_error *err)
 {
     if (!mt_maker_has_words(maker, cell))
-        return mt_maker_keep(maker, cell, err);
+        return add_untranslated(maker, cell, err);
     const struct mt_stretch inner = mt_maker_without_ends(maker, cell);
     const struct mt_stretch before = {
         .words = {cell->words.begin, inner.words.begin}, .first = cell->first, .end = inner.first};
     const struct mt_stretch behind = {
         .words = {inner.words.end, cell->words.end}, .first = inner.end, .end = cell->end};
-    enum mt_status status = mt_maker_keep(maker, &before, err);
+    enum mt_status status = add_untranslated(maker, &before, err);
     if (!status)
         status = take_inner(maker, inner, err);
-    return status ? status : mt_maker_keep(maker, &behind, err);
+    return status ? status : add_untranslated(maker, &behind, err);
 }
 
 /* ---- lines ---- */
@@ -458,7 +460,7 @@ static enum mt_status take_line(struct mt_maker *maker, const struct mt_stretch 
         status = take_cell(maker, &cell, err);
         const struct mt_stretch own = {.words = edge->at, .first = i, .end = i + 1};
         if (!status)
-            status = mt_maker_keep(maker, &own, err);
+            status = add_untranslated(maker, &own, err);
         cell.words.begin = edge->at.end;
         cell.first = i + 1;
     }

@@ -42,11 +42,6 @@ MT_MUST_CHECK enum mt_status mt_maker_add_part(struct mt_maker *maker,
                                                const struct mt_stretch *stretch,
                                                struct mt_passage_part **out, struct mt_error *err);
 
-/* Adds a stretch that is not translated. It joins the part before it, if that is not translated
- * either. */
-MT_MUST_CHECK enum mt_status mt_maker_keep(struct mt_maker *maker, const struct mt_stretch *stretch,
-                                           struct mt_error *err);
-
 /* Returns the stretch without the blanks and codes at its ends that do not belong to its
  * sentence. */
 struct mt_stretch mt_maker_without_ends(const struct mt_maker *maker,

@@ -87,7 +87,9 @@ static void take_licence(const cJSON *document, struct mt_remote *remote)
             append_word(remote->licence, sizeof remote->licence, "", t->valuestring + strlen(tag));
 }
 
-bool mt_hub_languages_of(const char *repository, char source[24], char target[40])
+/* Copies the last two parts of a name like "opus-mt-tc-big-en-fr". Returns false where it does not
+ * end so. */
+static bool languages_of(const char *repository, char source[24], char target[40])
 {
     const char *slash = strchr(repository, '/'), *name = slash ? slash + 1 : repository;
     const char *last = strrchr(name, '-');
@@ -111,8 +113,7 @@ static void take_languages(const cJSON *document, struct mt_remote *remote)
     const char *title = remote->title;
     const cJSON *card = cJSON_GetObjectItemCaseSensitive(document, "cardData");
     const char *name = strchr(title, '/') ? strchr(title, '/') + 1 : title;
-    if (strncmp(name, "opus-mt", strlen("opus-mt")) == 0 &&
-        mt_hub_languages_of(title, source, target))
+    if (strncmp(name, "opus-mt", strlen("opus-mt")) == 0 && languages_of(title, source, target))
         snprintf(remote->languages, sizeof remote->languages, "%s to %.32s", source, target);
     else
         take_words(cJSON_GetObjectItemCaseSensitive(card, "language"), ", ", remote->languages,
@@ -196,7 +197,7 @@ static enum mt_status add_offer(const cJSON *model, const char *language, struct
     /* Models with other names could not be pulled, and might contain anything. */
     if (strlen(id) >= MT_PULL_REPOSITORY_BYTES || !strchr(id, '/') ||
         mt_pull_name_parse(id, MT_HUB, &name, NULL) || name.registry != MT_REGISTRY_HUGGING_FACE ||
-        !mt_hub_languages_of(id, offer.source, offer.target) || strcmp(offer.source, language) != 0)
+        !languages_of(id, offer.source, offer.target) || strcmp(offer.source, language) != 0)
         return MT_OK;
     snprintf(offer.pull, sizeof offer.pull, "%s", id);
     const cJSON *tags = cJSON_GetObjectItemCaseSensitive(model, "tags");

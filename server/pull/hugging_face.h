@@ -43,8 +43,4 @@ MT_MUST_CHECK enum mt_status mt_hub_read_search(const char *bytes, size_t length
                                                 const char *language, struct mt_offers *offers,
                                                 struct mt_error *err);
 
-/* Copies the last two parts of a name like "opus-mt-tc-big-en-fr". Returns false where it does not
- * end so. */
-bool mt_hub_languages_of(const char *repository, char source[24], char target[40]);
-
 #endif

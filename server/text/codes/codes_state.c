@@ -30,7 +30,9 @@ bool mt_codes_is_digit(uint32_t c)
     return c >= '0' && c <= '9';
 }
 
-bool mt_codes_is_outer(uint32_t c)
+/* Whether the character is punctuation that stands around words in sentences: full stops, commas,
+ * quotation marks, brackets. */
+static bool is_outer(uint32_t c)
 {
     static const uint32_t marks[] = {'.',    ',',    ';',    ':',    '!',    '?',    '"',    '\'',
                                      0xA1,   0xBF,   0x2026, 0x3001, 0x3002, 0xFF01, 0xFF0C, 0xFF0E,
@@ -51,7 +53,7 @@ static bool is_dash(uint32_t c)
 
 bool mt_codes_is_sign(uint32_t c)
 {
-    if (mt_codes_is_blank(c) || mt_codes_is_outer(c) || is_dash(c) || mt_is_word_char(c))
+    if (mt_codes_is_blank(c) || is_outer(c) || is_dash(c) || mt_is_word_char(c))
         return false;
     return (U_GET_GC_MASK((UChar32)c) & (U_GC_S_MASK | U_GC_P_MASK | U_GC_NO_MASK)) != 0;
 }
@@ -106,7 +108,8 @@ bool mt_codes_is_unread(const struct mt_codes_finder *finder, uint32_t c)
     return c > ' ' && (reading_of(finder, c) == MT_READS_NOT || is_foreign(finder, c));
 }
 
-bool mt_codes_is_respelt(const struct mt_codes_finder *finder, uint32_t c)
+/* Whether the character is a letter that can only be read as another one, such as e for é. */
+static bool is_respelt_letter(const struct mt_codes_finder *finder, uint32_t c)
 {
     return mt_codes_is_letter(c) && reading_of(finder, c) == MT_READS_AS;
 }
@@ -307,12 +310,12 @@ static void trim_core(const struct mt_codes_finder *finder, struct mt_codes_item
         n_square += (text[i] == '[') - (text[i] == ']');
     }
     size_t begin = item->begin, end = item->end;
-    while (begin < end && mt_codes_is_outer(mt_utf8_decode(text + begin))) {
+    while (begin < end && is_outer(mt_utf8_decode(text + begin))) {
         n_round -= text[begin] == '(';
         n_square -= text[begin] == '[';
         begin = mt_codes_next(finder, begin);
     }
-    while (end > begin && mt_codes_is_outer(mt_codes_before(finder, end))) {
+    while (end > begin && is_outer(mt_codes_before(finder, end))) {
         char last = text[end - 1];
         if ((last == ')' && n_round >= 0) || (last == ']' && n_square >= 0))
             break;
@@ -335,7 +338,7 @@ static void look_at(const struct mt_codes_finder *finder, struct mt_codes_item *
             continue;
         }
         bool is_unread = mt_codes_is_unread(finder, c);
-        item->is_respelt = item->is_respelt || mt_codes_is_respelt(finder, c);
+        item->is_respelt = item->is_respelt || is_respelt_letter(finder, c);
         item->has_unread = item->has_unread || is_unread;
         item->has_letter = item->has_letter || (!is_unread && mt_codes_is_letter(c));
         item->has_digit = item->has_digit || (!is_unread && u_isdigit((UChar32)c));

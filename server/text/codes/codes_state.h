@@ -127,9 +127,6 @@ static inline size_t mt_codes_next(const struct mt_codes_finder *finder, size_t 
 bool mt_codes_is_blank(uint32_t c);  /* or beyond the text's ends */
 bool mt_codes_is_letter(uint32_t c); /* or a mark that belongs to one */
 bool mt_codes_is_digit(uint32_t c);  /* of ASCII */
-/* Whether the character is punctuation that stands around words in sentences: full stops, commas,
- * quotation marks, brackets. */
-bool mt_codes_is_outer(uint32_t c);
 /* Whether the character is neither a letter, a digit, a blank, nor punctuation of sentences. */
 bool mt_codes_is_sign(uint32_t c);
 /* Looks up which characters of the text the model can read. */
@@ -138,8 +135,6 @@ void mt_codes_learn(struct mt_codes_finder *finder);
  * script is not that of the source language. Such a script has pieces where the target language
  * uses it. */
 bool mt_codes_is_unread(const struct mt_codes_finder *finder, uint32_t c);
-/* Whether the character is a letter that can only be read as another one, such as e for é. */
-bool mt_codes_is_respelt(const struct mt_codes_finder *finder, uint32_t c);
 /* Whether the sign belongs to the number beside it: a half, times, a degree, a currency. */
 bool mt_codes_joins_numbers(uint32_t c);
 /* Whether the character is invisible, and the model cannot read it. */

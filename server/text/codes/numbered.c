@@ -96,7 +96,7 @@ static bool has_signs(const char *text, size_t length)
     return false;
 }
 
-void mt_numbered_append_mark(struct mt_text *out, enum mt_numbered_kind kind, size_t number)
+static void append_mark(struct mt_text *out, enum mt_numbered_kind kind, size_t number)
 {
     mt_text_appendf(out, "%s%c%zu%s%c", first_bytes, FIRST_LAST_BYTE + (int)kind, number,
                     first_bytes, END_LAST_BYTE);
@@ -243,7 +243,7 @@ bool mt_numbered_write(const struct mt_numbered_stretch *stretch,
     for (size_t i = 0; i < codes.n; i++) {
         struct mt_range covered = stretch->segment->codes[codes.items[i].index].at;
         mt_text_append(out, words + at, covered.begin - at);
-        mt_numbered_append_mark(out, codes.items[i].kind, codes.items[i].number);
+        append_mark(out, codes.items[i].kind, codes.items[i].number);
         at = covered.end;
     }
     mt_text_append(out, words + at, stretch->range.end - at);

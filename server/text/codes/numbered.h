@@ -73,6 +73,5 @@ struct mt_numbered_mark {
 };
 /* Whether text[0, length) begins with such a code. */
 bool mt_numbered_mark_at(const char *text, size_t length, struct mt_numbered_mark *out);
-void mt_numbered_append_mark(struct mt_text *out, enum mt_numbered_kind kind, size_t number);
 
 #endif

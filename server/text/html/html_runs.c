@@ -26,7 +26,8 @@
 /* Most blanks in a title, which has one word more. */
 #define MAX_TITLE_BLANKS 4
 
-size_t mt_html_behind(const struct mt_html_pieces *pieces, size_t index)
+/* Returns the index behind a piece, or behind the pair that it begins. */
+static size_t index_behind(const struct mt_html_pieces *pieces, size_t index)
 {
     const struct mt_html_piece *piece = &pieces->items[index];
     return piece->kind == MT_HTML_START && piece->mate != MT_NO_MATE ? piece->mate + 1 : index + 1;
@@ -309,7 +310,7 @@ struct row {
 static struct row look_at_row(const struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     struct row row = {.are_titles = true};
-    for (size_t i = first; i < end; i = mt_html_behind(pieces, i)) {
+    for (size_t i = first; i < end; i = index_behind(pieces, i)) {
         struct mt_html_counts held = mt_html_count(pieces, i, i + 1);
         if (is_neighbour(pieces, i)) {
             struct neighbour neighbour = look_at(pieces, i);
@@ -352,7 +353,7 @@ static bool cut_row(struct mt_html_pieces *pieces, size_t first, size_t end, boo
         return cut_pair(pieces, &row);
     if (row.n_loose > 0 && !is_outermost)
         return false;
-    for (size_t i = first; i < end; i = mt_html_behind(pieces, i)) {
+    for (size_t i = first; i < end; i = index_behind(pieces, i)) {
         if (!is_neighbour(pieces, i))
             continue;
         struct neighbour next = look_at(pieces, i);
@@ -379,7 +380,7 @@ static void cut_lists(struct mt_html_pieces *pieces, size_t first, size_t end)
     for (size_t i = first; i < end; i++) {
         if (!is_neighbour(pieces, i) || pieces->items[i].tag != GUMBO_TAG_A)
             continue;
-        const struct mt_range link = {i, mt_html_behind(pieces, i)};
+        const struct mt_range link = {i, index_behind(pieces, i)};
         size_t behind = list.n > 0 ? list.links[list.n - 1].end : first;
         struct mt_html_counts between = mt_html_count(pieces, behind, i);
         bool is_list =
@@ -421,7 +422,7 @@ static void cut_at_separators(struct mt_html_pieces *pieces, size_t first, size_
             last = &piece->ends;
             cut = end;
         } else if (is_separating(pieces, i)) {
-            i = mt_html_behind(pieces, i) - 1;
+            i = index_behind(pieces, i) - 1;
             cut = last ? i + 1 : end;
         } else if (piece->kind == MT_HTML_BREAK || piece->kind == MT_HTML_WORD) {
             last = NULL;
@@ -435,7 +436,7 @@ static void cut_behind_marks(struct mt_html_pieces *pieces, size_t first, size_t
 {
     for (size_t i = first, behind; i < end; i = behind) {
         bool is_whole = pieces->items[i].is_whole, is_end = false;
-        behind = mt_html_behind(pieces, i);
+        behind = index_behind(pieces, i);
         for (size_t k = i; is_whole && k < behind; k++)
             is_end = is_end || ends_sentence(pieces->items[k].ends.last);
         const struct mt_html_ends *next = behind < end ? &pieces->items[behind].ends : NULL;
@@ -459,7 +460,7 @@ static void cut_long_texts(struct mt_html_pieces *pieces, size_t first, size_t e
 {
     size_t n_codes = 0;
     for (size_t i = first, behind; i < end; i = behind) {
-        behind = mt_html_behind(pieces, i);
+        behind = index_behind(pieces, i);
         n_codes = pieces->items[i].cuts ? 0 : n_codes;
         size_t n_own = count_codes(pieces, i, behind);
         if (n_own > MANY_CODES && behind > i + 1)

@@ -27,7 +27,4 @@ bool mt_html_is_note(const struct mt_html_pieces *pieces, size_t first);
  */
 void mt_html_cut(struct mt_html_pieces *pieces, size_t first, size_t end);
 
-/* Returns the index behind a piece, or behind the pair that it begins. */
-size_t mt_html_behind(const struct mt_html_pieces *pieces, size_t index);
-
 #endif
