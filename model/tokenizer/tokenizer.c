@@ -659,11 +659,6 @@ const char *mt_tokenizer_target_piece(const struct mt_tokenizer *t, int32_t id)
     return mt_vocab_piece(t->target.vocab, id);
 }
 
-int32_t mt_tokenizer_target_id(const struct mt_tokenizer *t, const char *piece)
-{
-    return mt_vocab_id(t->target.vocab, piece, strlen(piece));
-}
-
 int32_t mt_tokenizer_eos_id(const struct mt_tokenizer *t)
 {
     return t->target.eos;
@@ -755,11 +750,6 @@ bool mt_tokenizer_reads(const struct mt_tokenizer *t, uint32_t code_point)
 int32_t mt_tokenizer_unk_id(const struct mt_tokenizer *t)
 {
     return t->source.unk;
-}
-
-int32_t mt_tokenizer_pad_id(const struct mt_tokenizer *t)
-{
-    return t->source.pad;
 }
 
 size_t mt_tokenizer_source_size(const struct mt_tokenizer *t)

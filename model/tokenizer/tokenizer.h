@@ -148,16 +148,11 @@ MT_MUST_CHECK enum mt_status mt_detokenize_begin(const struct mt_tokenizer *toke
 const char *mt_tokenizer_source_piece(const struct mt_tokenizer *tokenizer, int32_t id);
 const char *mt_tokenizer_target_piece(const struct mt_tokenizer *tokenizer, int32_t id);
 
-/* Returns the id of a target piece, or MT_NO_TOKEN (-1). */
-int32_t mt_tokenizer_target_id(const struct mt_tokenizer *tokenizer, const char *piece);
-
 /* Returns the id in the target vocabulary. */
 int32_t mt_tokenizer_eos_id(const struct mt_tokenizer *tokenizer);
 /* Return the ids in the source vocabulary; those of the target differ only if the vocabularies are
  * separate. */
 int32_t mt_tokenizer_unk_id(const struct mt_tokenizer *tokenizer);
-int32_t mt_tokenizer_pad_id(
-    const struct mt_tokenizer *tokenizer); /* MT_NO_TOKEN (-1) where there is none */
 size_t mt_tokenizer_source_size(const struct mt_tokenizer *tokenizer); /* highest id + 1 */
 size_t mt_tokenizer_target_size(const struct mt_tokenizer *tokenizer);
 

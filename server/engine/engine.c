@@ -167,7 +167,7 @@ static void wake_all(struct mt_engine *engine)
 static void stop(struct mt_engine *engine)
 {
     pthread_mutex_lock(&engine->mutex);
-    engine->is_draining = engine->is_stopping = true;
+    engine->is_stopping = true;
     for (struct mt_lane *lane = engine->lanes.first; lane; lane = lane->next)
         empty_queue(engine, lane);
     wake_all(engine);
@@ -447,7 +447,7 @@ size_t mt_lane_cache_bytes(struct mt_lane *lane)
 static enum mt_status accept_job(struct mt_engine *engine, struct mt_job *job, size_t n_rows,
                                  uint64_t cost, struct mt_error *err)
 {
-    if (engine->is_draining)
+    if (engine->is_stopping)
         return mt_fail(err, MT_CANCELLED, "the engine is shutting down");
     if (job->lane->is_leaving)
         return mt_fail(err, MT_CANCELLED, "the model is being unloaded");
@@ -531,21 +531,6 @@ void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job)
     mt_engine_end_early(engine, job, MT_CANCELLED);
     wake_one(engine);
     pthread_mutex_unlock(&engine->mutex);
-}
-
-enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms, struct mt_error *err)
-{
-    int64_t deadline_ns = mt_now_ns() + timeout_ms * NS_PER_MS;
-    pthread_mutex_lock(&engine->mutex);
-    engine->is_draining = true;
-    while (engine->n_live_jobs && mt_engine_wait(engine, &engine->quiet, deadline_ns)) {
-    }
-    size_t n_left = engine->n_live_jobs;
-    pthread_mutex_unlock(&engine->mutex);
-    if (n_left)
-        return mt_fail(err, MT_TIMEOUT, "%zu jobs are not done after %lld ms", n_left,
-                       (long long)timeout_ms);
-    return MT_OK;
 }
 
 static void add_worker_stats(const struct mt_engine_worker *worker, struct mt_engine_stats *out)

@@ -185,11 +185,6 @@ MT_MUST_CHECK enum mt_status mt_engine_check_room(struct mt_engine *engine, stru
  * caller holds a lock that on_done takes before it frees the job. */
 void mt_engine_cancel(struct mt_engine *engine, struct mt_job *job);
 
-/* Refuses new jobs from now on and waits, at most timeout_ms, until all accepted ones are done.
- * MT_TIMEOUT: some are not. */
-MT_MUST_CHECK enum mt_status mt_engine_drain(struct mt_engine *engine, int64_t timeout_ms,
-                                             struct mt_error *err);
-
 /* A snapshot for metrics. Counters are since creation. */
 struct mt_engine_stats {
     /* n_workers does not include the spare ones. */

@@ -113,7 +113,7 @@ struct mt_engine {
     pthread_mutex_t attaching; /* held while a lane is made; taken before mutex */
 
     pthread_mutex_t mutex; /* guards what follows, and the engine's members of every job */
-    pthread_cond_t quiet;  /* signalled when n_live_jobs of the engine or of a lane becomes 0 */
+    pthread_cond_t quiet;  /* signalled when n_live_jobs of a lane becomes 0 */
     struct {
         struct mt_lane *first, *last;
     } lanes;
@@ -127,7 +127,7 @@ struct mt_engine {
         void *argument;
     } idle_task; /* what mt_engine_run_idle has the first worker run */
     size_t n_running_sentences;
-    bool is_draining, is_stopping;
+    bool is_stopping;
     uint64_t n_accepted, n_done, n_cancelled, n_expired, n_refused;
     uint64_t n_target_tokens, n_admitted;
     int64_t queue_wait_ns;

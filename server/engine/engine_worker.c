@@ -71,7 +71,7 @@ static void deliver(struct mt_engine *engine)
 
         lane->n_live_jobs--;
         engine->n_live_jobs--;
-        if (!lane->n_live_jobs || !engine->n_live_jobs)
+        if (!lane->n_live_jobs)
             pthread_cond_broadcast(&engine->quiet);
     }
 }

@@ -68,20 +68,6 @@ ssize_t mt_stream_read(struct mt_stream *stream, char *buffer, size_t n_max)
     return (ssize_t)n;
 }
 
-enum mt_status mt_stream_read_all(struct mt_stream *stream, struct mt_text *out,
-                                  struct mt_error *err)
-{
-    while (refill(stream)) {
-        mt_text_append(out, stream->piece.bytes + stream->n_read,
-                       stream->piece.length - stream->n_read);
-        stream->n_read = stream->piece.length;
-        if (out->status)
-            break;
-    }
-    enum mt_status status = mt_text_check(&stream->piece, "a piece of a stream", err);
-    return status ? status : mt_text_check(out, "a stream", err);
-}
-
 #define GZIP_IN ((size_t)64 << 10)
 #define GZIP_OUT ((size_t)16 << 10)
 

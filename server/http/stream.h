@@ -50,10 +50,6 @@ uint64_t mt_stream_bytes(const struct mt_stream *stream);
  * source failed: the reply must be cut off, so that the client notices. */
 ssize_t mt_stream_read(struct mt_stream *stream, char *buffer, size_t n_max);
 
-/* Appends everything that is left to out. MT_LIMIT or MT_MEMORY as out's status says. */
-MT_MUST_CHECK enum mt_status mt_stream_read_all(struct mt_stream *stream, struct mt_text *out,
-                                                struct mt_error *err);
-
 /* Makes a stream that gives inner's bytes compressed as gzip (RFC 1952). It owns inner from then
  * on, even if it fails. */
 MT_MUST_CHECK enum mt_status mt_stream_gzip(struct mt_stream *inner, struct mt_stream **out,

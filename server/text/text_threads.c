@@ -291,11 +291,3 @@ void mt_text_threads_prioritise(struct mt_text_threads *threads, struct mt_text_
         make_urgent(threads, task);
     unlock_and_wake(threads, is_waiting);
 }
-
-size_t mt_text_threads_n_waiting(struct mt_text_threads *threads)
-{
-    pthread_mutex_lock(&threads->mutex);
-    size_t n = threads->n_waiting;
-    pthread_mutex_unlock(&threads->mutex);
-    return n;
-}

@@ -57,7 +57,4 @@ void mt_text_threads_submit(struct mt_text_threads *threads, struct mt_text_task
  * exists, and that nobody submits it at the same time. */
 void mt_text_threads_prioritise(struct mt_text_threads *threads, struct mt_text_task *task);
 
-/* How many tasks wait. */
-size_t mt_text_threads_n_waiting(struct mt_text_threads *threads);
-
 #endif

@@ -34,7 +34,6 @@ START_TEST(decodes_every_sentence_once)
         test_expect_decoded(&test_jobs[i]);
 
     struct mt_engine_stats stats;
-    ck_assert_int_eq(mt_engine_drain(test_engine, 10000, NULL), MT_OK);
     mt_engine_stats(test_engine, &stats);
     ck_assert_uint_eq(stats.n_workers, workers[_i]);
     ck_assert_uint_eq(stats.n_jobs_accepted, 300);
@@ -494,7 +493,6 @@ START_TEST(cancels_a_job_that_is_partly_done_partly_running_partly_queued)
     ck_assert_int_eq(test_status(mixed), MT_CANCELLED);
     ck_assert(!fake_was_admitted(mixed->sentences[3]));
     fake_open_gate();
-    ck_assert_int_eq(mt_engine_drain(test_engine, 10000, NULL), MT_OK);
     mt_engine_stats(test_engine, &stats);
     ck_assert_uint_eq(stats.n_jobs_cancelled, 1);
     ck_assert_uint_eq(stats.n_running_sentences + stats.n_queued_sentences, 0);
@@ -598,24 +596,6 @@ START_TEST(cancelling_at_any_moment_is_safe)
 END_TEST
 
 /* --- the end --- */
-
-START_TEST(draining_finishes_what_was_accepted_and_refuses_the_rest)
-{
-    struct mt_error err = {0};
-    start(2, 2, 100);
-    fake_close_gate();
-    test_submit(lane, 1, 10, 1, 3);
-    ck_assert_int_eq(mt_engine_drain(test_engine, 20, &err), MT_TIMEOUT);
-    ck_assert_ptr_nonnull(strstr(err.message, "1 jobs"));
-    struct test_job *late = test_make(lane, 1, 1, 1, 1);
-    ck_assert_int_eq(mt_engine_submit(test_engine, &late->job, &err), MT_CANCELLED);
-    fake_open_gate();
-    ck_assert_int_eq(mt_engine_drain(test_engine, 10000, &err), MT_OK);
-    ck_assert_uint_eq(test_n_done(), 1);
-    test_expect_decoded(&test_jobs[0]);
-    test_finish();
-}
-END_TEST
 
 START_TEST(destroying_cancels_what_is_left)
 {
@@ -776,7 +756,6 @@ Suite *suite_engine(void)
     tcase_add_test(tcase, a_job_that_expired_before_it_came_is_not_admitted);
     tcase_add_test(tcase, cancelling_a_job_that_has_ended_changes_nothing);
     tcase_add_test(tcase, cancelling_at_any_moment_is_safe);
-    tcase_add_test(tcase, draining_finishes_what_was_accepted_and_refuses_the_rest);
     tcase_add_test(tcase, destroying_cancels_what_is_left);
     tcase_add_test(tcase, destroys_an_engine_that_never_worked);
     tcase_add_test(tcase, progress_is_told_step_by_step_to_those_who_ask);

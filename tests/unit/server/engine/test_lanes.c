@@ -46,7 +46,6 @@ START_TEST(sentences_get_into_their_own_models_batches)
         expect_model(&test_jobs[i], i % 5);
     }
     struct mt_engine_stats stats;
-    ck_assert_int_eq(mt_engine_drain(test_engine, 10000, NULL), MT_OK);
     mt_engine_stats(test_engine, &stats);
     ck_assert_uint_eq(stats.n_target_tokens, n_tokens);
     ck_assert_uint_eq(stats.n_queued_sentences + stats.n_running_sentences, 0);
@@ -172,26 +171,6 @@ START_TEST(a_job_expires_while_its_lane_is_full)
 }
 END_TEST
 
-START_TEST(draining_finishes_all_lanes)
-{
-    start(3, 2, 2, 100);
-    fake_close_gate();
-    for (size_t i = 0; i < 3; i++)
-        test_submit(lanes[i], i, 6, 1, 3);
-    ck_assert_int_eq(mt_engine_drain(test_engine, 20, NULL), MT_TIMEOUT);
-    for (size_t i = 0; i < 3; i++) {
-        struct test_job *late = test_make(lanes[i], 1, 1, 1, 1);
-        ck_assert_int_eq(mt_engine_submit(test_engine, &late->job, NULL), MT_CANCELLED);
-    }
-    fake_open_gate();
-    ck_assert_int_eq(mt_engine_drain(test_engine, 10000, NULL), MT_OK);
-    ck_assert_uint_eq(test_n_done(), 3);
-    for (size_t i = 0; i < 3; i++)
-        test_expect_decoded(&test_jobs[i]);
-    test_finish();
-}
-END_TEST
-
 /* --- attaching and detaching --- */
 
 START_TEST(detaching_ends_the_jobs_of_its_lane_alone)
@@ -222,7 +201,7 @@ START_TEST(counters_outlive_a_lane)
     start(2, 1, 4, 100);
     test_submit(lanes[0], 1, 3, 1, 4);
     test_submit(lanes[1], 1, 3, 1, 5);
-    ck_assert_int_eq(mt_engine_drain(test_engine, 10000, NULL), MT_OK);
+    test_wait(2);
     mt_engine_stats(test_engine, &before);
     ck_assert_uint_ge(before.n_steps, 9);
     ck_assert_uint_eq(before.n_step_rows, 3 * 4 + 3 * 5);
@@ -438,7 +417,6 @@ Suite *suite_lanes(void)
     tcase_add_test(tcase, a_document_in_every_lane_does_not_hold_up_another_client);
     tcase_add_test(tcase, deadlines_and_cancelling_concern_their_own_jobs);
     tcase_add_test(tcase, a_job_expires_while_its_lane_is_full);
-    tcase_add_test(tcase, draining_finishes_all_lanes);
     tcase_add_loop_test(tcase, detaching_ends_the_jobs_of_its_lane_alone, 0, 2);
     tcase_add_test(tcase, counters_outlive_a_lane);
     tcase_add_test(tcase, a_lane_that_is_leaving_takes_no_more_jobs);

@@ -101,17 +101,6 @@ START_TEST(a_failed_source_gives_what_it_had_and_then_fails)
 }
 END_TEST
 
-START_TEST(read_all_respects_the_buffers_limit)
-{
-    struct counter counter = {.n = 1000, .fail_at = SIZE_MAX};
-    struct mt_stream *stream = start(&counter);
-    struct mt_text out = {.limit_bytes = 100};
-    ck_assert_int_eq(mt_stream_read_all(stream, &out, &err), MT_LIMIT);
-    mt_stream_destroy(stream);
-    mt_text_finish(&out);
-}
-END_TEST
-
 Suite *suite_stream(void)
 {
     Suite *suite = suite_create("stream");
@@ -120,7 +109,6 @@ Suite *suite_stream(void)
     tcase_add_test(tests, pieces_are_made_only_when_they_are_wanted);
     tcase_add_test(tests, a_slow_source_is_asked_once_for_each_read);
     tcase_add_test(tests, a_failed_source_gives_what_it_had_and_then_fails);
-    tcase_add_test(tests, read_all_respects_the_buffers_limit);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -28,6 +28,17 @@ static void note_release(void *owner)
     is_released = true;
 }
 
+/* Appends everything that the stream gives to bytes. */
+static void read_all(struct mt_stream *stream)
+{
+    char buffer[4096];
+    ssize_t n;
+    while ((n = mt_stream_read(stream, buffer, sizeof buffer)) > 0)
+        mt_text_append(&bytes, buffer, (size_t)n);
+    ck_assert_int_eq(n, 0);
+    ck_assert_int_eq(bytes.status, MT_OK);
+}
+
 static enum mt_status try_render(struct mt_inspection_options options,
                                  enum mt_inspection_format format, size_t sentence)
 {
@@ -47,7 +58,7 @@ static enum mt_status try_render(struct mt_inspection_options options,
     status = mt_inspection_render(inspection, format, sentence, &stream, &err);
     if (!status) {
         uint64_t announced = mt_stream_bytes(stream);
-        status = mt_stream_read_all(stream, &bytes, &err);
+        read_all(stream);
         if (announced != MT_STREAM_UNKNOWN)
             ck_assert_uint_eq(announced, bytes.length);
         mt_stream_destroy(stream);
@@ -248,7 +259,7 @@ START_TEST(a_blank_text_gives_no_sentences)
                          MT_OK);
         ck_assert_int_eq(
             mt_inspection_render(inspection, formats[i], MT_ALL_SENTENCES, &stream, &err), MT_OK);
-        ck_assert_int_eq(mt_stream_read_all(stream, &bytes, &err), MT_OK);
+        read_all(stream);
         mt_stream_destroy(stream);
         if (formats[i] == MT_FORMAT_JSON || formats[i] == MT_FORMAT_INSEQ)
             cJSON_Delete(parse());
