@@ -57,7 +57,8 @@ static void check_admitted(const struct mt_gate_head *head, const struct mt_gate
     assert(count(head, "Host") == 1 || (!count(head, "Host") && head->version[7] == '0'));
     assert(gate->content_length <= MAX_BODY_BYTES);
     assert(strlen(head->target) <= MT_MAX_TARGET_BYTES);
-    assert(head->target[0] == '/' || !strcmp(head->method, "OPTIONS"));
+    assert(head->target[0] == '/' || !strcmp(head->method, "OPTIONS") ||
+           !strncasecmp(head->target, "http://", 7) || !strncasecmp(head->target, "https://", 8));
     assert(head->n_headers <= MT_MAX_HEADERS);
     for (size_t i = 0; i < head->n_headers; i++) {
         assert(head->headers[i].name_length > 0);

@@ -229,7 +229,7 @@ static size_t next_char(const char *bytes, size_t left, char *out)
         }
     }
     *out = left > 0 ? *bytes : '\0';
-    return left > 0 ? 1 : 0;
+    return left > 0 ? mt_size_min(mt_char_length(bytes), left) : 0;
 }
 
 /* Returns the length of the code that & begins in a sheet's header, or 0. Codes such as &L and &12
@@ -249,8 +249,10 @@ static size_t find_code(const struct reader *reader, struct mt_range range, char
     if (c == '"') /* a font */
         for (next = '\0'; n < left && next != '"';)
             n += next_char(bytes + n, left - n, &next);
-    else if (c == 'K') /* a color */
-        n += mt_size_min(6, left - n);
+    else if (c == 'K') /* a color: FF0000, or 04-021 of a theme */
+        for (size_t end = mt_size_min(n + 6, left);
+             n < end && (mt_ascii_is_letter_or_digit(bytes[n]) || strchr("+-", bytes[n]));)
+            n++;
     else if (mt_ascii_is_digit(c)) /* a size */
         n += strspn(bytes + n, "0123456789");
     /* the page's number plus or minus another */

@@ -285,6 +285,8 @@ const GumboVector *mt_html_children(const GumboNode *node)
 
 GumboStringPiece mt_html_name(GumboStringPiece tag)
 {
+    if (tag.length == 0) /* an element that the parser made */
+        return tag;
     size_t begin = tag.length > 1 && tag.data[1] == '/' ? 2 : 1, end = begin;
     while (end < tag.length && !isspace((unsigned char)tag.data[end]) && tag.data[end] != '/' &&
            tag.data[end] != '>')

@@ -27,11 +27,18 @@ static void match(struct mt_number_side *side, struct mt_number *number)
         side->groups[number->first + i].is_matched = true;
 }
 
+/* Whether a word behind the number says its power of ten, and its readings have that. A list, such as
+ * the ratio in "2:300 million", has none. */
+static bool has_scale(const struct mt_number *number)
+{
+    return number->is_scaled && number->n_readings > number->n_plain;
+}
+
 /* Whether two numbers can be the same. If both have a word for a power of ten, these have to agree:
  * three million are not 3万. */
 static bool can_be_same(const struct mt_number *a, const struct mt_number *b)
 {
-    bool are_scaled = a->is_scaled && b->is_scaled;
+    bool are_scaled = has_scale(a) && has_scale(b);
     for (size_t i = are_scaled ? a->n_plain : 0; i < a->n_readings; i++)
         for (size_t k = are_scaled ? b->n_plain : 0; k < b->n_readings; k++)
             if (mt_number_is_same(a->readings[i], b->readings[k]))
@@ -86,7 +93,7 @@ static bool have_same_value(const struct mt_number_side *source, const struct mt
                             const struct mt_number_side *target, const struct mt_number_group *to)
 {
     const struct mt_number *a = &source->numbers[from->number], *b = &target->numbers[to->number];
-    bool has_other_scale = a->is_scaled && b->is_scaled && !can_be_same(a, b);
+    bool has_other_scale = has_scale(a) && has_scale(b) && !can_be_same(a, b);
     return mt_number_is_same(from->value, to->value) && !has_other_scale &&
            !is_of_amount(source, from) && !is_of_amount(target, to) &&
            !are_of_other_kinds(source, from, target, to);
