@@ -55,6 +55,7 @@ struct reader {
     size_t message, content; /* depth of the message's element, and position of its content */
     struct mt_range key;     /* content of the last <key> of a property list, and its depth */
     size_t key_depth, key_begin;
+    size_t widths; /* depth of the strings for different widths of a screen; 0: none */
     struct set set;
     const char *target_lang; /* NULL: unknown */
     bool (*is_message)(const struct reader *reader, const struct mt_xml_tag *tag);
@@ -104,18 +105,24 @@ static bool is_resx_left(const struct mt_xml_tag *tag)
                                (name && strncmp(name, ">>", 2) == 0));
 }
 
-/* Whether the tag is a plural form, or the sentence into which forms are inserted. */
+static bool is_key(const struct reader *reader, const char *name)
+{
+    size_t n = reader->key.end - reader->key.begin;
+    return strlen(name) == n && memcmp(name, reader->document->bytes + reader->key.begin, n) == 0;
+}
+
+/* Whether the tag is a plural form, the sentence into which forms are inserted, or a string for
+ * some width of the screen, whose key is a number. */
 static bool is_plist_message(const struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const char *const keys[] = {
         "NSStringLocalizedFormatKey", "zero", "one", "two", "few", "many", "other"};
-    const char *key = reader->document->bytes + reader->key.begin;
-    size_t n = reader->key.end - reader->key.begin;
+    if (strcmp(tag->name, "string") != 0 || tag->depth != reader->key_depth)
+        return false;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(tag->name, "string") == 0 && tag->depth == reader->key_depth &&
-            strlen(keys[i]) == n && memcmp(keys[i], key, n) == 0)
+        if (is_key(reader, keys[i]))
             return true;
-    return false;
+    return tag->depth == reader->widths;
 }
 
 static bool is_plist_left(const struct mt_xml_tag *tag)
@@ -143,13 +150,13 @@ static void begin_form(struct reader *reader, const struct mt_xml_tag *tag)
     struct set *set = &reader->set;
     const char *bytes = reader->document->bytes;
     const char *quantity = mt_xml_attribute(tag, "quantity");
-    bool is_key = !quantity && tag->depth == reader->key_depth;
+    bool has_key = !quantity && tag->depth == reader->key_depth;
     set->is_item = false;
     if (quantity && mt_plural_form_of(quantity, strlen(quantity), &set->form)) {
         set->item.begin = tag->range.begin;
         set->name = find_name(bytes, tag->range, quantity);
-    } else if (is_key && mt_plural_form_of(bytes + reader->key.begin,
-                                           reader->key.end - reader->key.begin, &set->form)) {
+    } else if (has_key && mt_plural_form_of(bytes + reader->key.begin,
+                                            reader->key.end - reader->key.begin, &set->form)) {
         set->item.begin = reader->key_begin;
         set->name = reader->key;
     } else {
@@ -272,8 +279,11 @@ static enum mt_status begin_element(void *context, const struct mt_xml_tag *tag,
         reader->key_begin = tag->range.begin;
         reader->key_depth = tag->depth;
     }
-    if (begins_set(tag))
+    if (begins_set(tag)) {
         reader->set = (struct set){0};
+        if (tag->depth == reader->key_depth && is_key(reader, "NSStringVariableWidthRuleType"))
+            reader->widths = tag->depth + 1;
+    }
     if (!reader->left && reader->is_left(tag))
         reader->left = tag->depth;
     if (!reader->left && !reader->message && reader->is_message(reader, tag)) {
@@ -305,6 +315,8 @@ static enum mt_status end_element(void *context, const struct mt_xml_tag *tag, s
         status = end_set(reader, err);
     if (tag->depth == reader->left)
         reader->left = 0;
+    if (tag->depth + 1 == reader->widths)
+        reader->widths = 0;
     if (strcmp(tag->name, "key") == 0 && tag->range.begin > reader->key.begin)
         reader->key.end = tag->range.begin;
     if (tag->depth != reader->message || status)

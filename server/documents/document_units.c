@@ -86,7 +86,8 @@ struct reader {
     struct units *units;
     struct unit unit;
     struct whole whole;
-    size_t left;          /* depth of the element in which nothing is translated; 0: none */
+    /* XLIFF: whether nothing is translated in the open element of each depth */
+    bool is_left[MT_XML_MAX_DEPTH + 1];
     char source_lang[40]; /* TMX */
     bool is_second;       /* XLIFF 2 */
     struct mt_error *err;
@@ -301,9 +302,11 @@ static enum mt_status begin_xliff(void *context, const struct mt_xml_tag *tag, s
         if (status)
             return status;
     }
-    if (!reader->left && !unit->depth && mt_xml_has(tag, "translate", "no"))
-        reader->left = tag->depth;
-    if (reader->left)
+    bool *is_left = &reader->is_left[mt_size_min(tag->depth, MT_XML_MAX_DEPTH)];
+    *is_left = is_left[-1];
+    if (!unit->depth && mt_xml_attribute(tag, "translate"))
+        *is_left = mt_xml_has(tag, "translate", "no");
+    if (*is_left)
         return MT_OK;
     if (reader->is_second && strcmp(tag->name, "unit") == 0)
         reader->whole =
@@ -352,8 +355,6 @@ static enum mt_status end_xliff(void *context, const struct mt_xml_tag *tag, str
     struct unit *unit = &reader->unit;
     enum mt_status status = MT_OK;
     (void)err;
-    if (tag->depth == reader->left)
-        reader->left = 0;
     bool is_child = unit->depth && tag->depth == unit->depth + 1;
     struct element *child = is_child ? child_of(unit, tag->name) : NULL;
     if (child)

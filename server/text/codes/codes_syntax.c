@@ -704,8 +704,11 @@ void mt_codes_find_syntax(struct mt_codes_finder *finder)
             tags.n = 0;
         size_t end = 0;
         if (finder->taken[at] == MT_FREE && may_begin(finder, at)) {
-            end = take_syntax(finder, at);
+            bool is_brace = finder->text[at] == '{'; /* {$START_LINK} is a tag, {$name} a word */
+            end = is_brace ? mt_codes_take_tag(finder, &tags, at) : 0;
             if (!end)
+                end = take_syntax(finder, at);
+            if (!end && !is_brace)
                 end = mt_codes_take_tag(finder, &tags, at);
             if (!end)
                 end = take_placeholder(finder, at);

@@ -1,5 +1,5 @@
 /* Finds tags and marks around words in plain text: HTML's and those of localisers (<b>, <0>, <x
- * id="1"/>), BBCode, subtitles' overrides, Markdown. Both tags of a pair have to be in the same
+ * id="1"/>), BBCode, subtitles' overrides, Angular's, Markdown. Both tags of a pair have to be in the same
  * line. */
 #include "server/text/codes/codes_state.h"
 
@@ -273,6 +273,39 @@ static size_t take_override(struct mt_codes_finder *finder, struct mt_open_tags 
     return end;
 }
 
+/* ---- tags of Angular's messages: {$START_LINK}words{$CLOSE_LINK} ---- */
+
+/* Of two equal elements the second has a number behind its name, and its end has none. */
+static size_t take_angular(struct mt_codes_finder *finder, struct mt_open_tags *tags, size_t begin)
+{
+    static const char start[] = "START_", close[] = "CLOSE_";
+    size_t at = begin + 1 + (mt_codes_char(finder, begin + 1) == '$');
+    size_t name = at + strlen(start), end = name;
+    if (finder->length < name || (memcmp(finder->text + at, start, strlen(start)) != 0 &&
+                                  memcmp(finder->text + at, close, strlen(close)) != 0))
+        return 0;
+    while (end < finder->length && end - begin < MAX_TAG_BYTES &&
+           mt_codes_is_name_char(finder->text[end]))
+        end++;
+    struct mt_open_tag tag = {.family = '$', .begin = begin, .end = end + 1, .name_begin = name};
+    if (end == name || mt_codes_char(finder, end) != '}' ||
+        !mt_codes_is_free(finder, begin, tag.end))
+        return 0;
+    tag.name_end = end;
+    while (tag.name_end > name && mt_codes_digit_at(finder, tag.name_end - 1))
+        tag.name_end--;
+    bool is_numbered = tag.name_end < end && finder->text[tag.name_end - 1] == '_';
+    tag.name_end = is_numbered ? tag.name_end - 1 : end;
+    if (finder->text[at] == *close) {
+        close_tag(finder, tags, &tag);
+        return tag.end;
+    }
+    tag.found = mt_codes_claim(finder, MT_CODE_POINT, begin, tag.end);
+    if (tag.found != MT_NO_MATE)
+        push(tags, &tag);
+    return tag.found == MT_NO_MATE ? 0 : tag.end;
+}
+
 /* ---- Markdown ---- */
 
 /* Claims the closing part of [words](address), ![words](address) or [words][name]. */
@@ -375,7 +408,8 @@ size_t mt_codes_take_tag(struct mt_codes_finder *finder, struct mt_open_tags *ta
         end = take_markup(finder, tags, begin);
         return end ? end : take_other_markup(finder, begin);
     case '{':
-        return take_override(finder, tags, begin);
+        end = take_override(finder, tags, begin);
+        return end ? end : take_angular(finder, tags, begin);
     case '[':
         end = take_bbcode(finder, tags, begin);
         return end ? end : open_link(finder, tags, begin);

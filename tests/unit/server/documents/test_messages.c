@@ -244,6 +244,11 @@ static const struct {
      "<key>c</key><dict><key>NSStringFormatSpecTypeKey</key><string>d</string>\n<key>one</key>\n"
      "<string>e %d</string><array><string>f</string></array></dict></dict></dict></plist>",
      "b %#@c@|e %d", NULL},
+    {MT_DOCUMENT_STRINGSDICT,
+     "<plist><dict><key>a</key><dict><key>NSStringVariableWidthRuleType</key><dict><key>1</key>"
+     "<string>b</string><key>20</key><string>c</string></dict><key>d</key><string>e</string></dict>"
+     "</dict></plist>",
+     "b|c", NULL},
 };
 
 START_TEST(a_file_whose_texts_stay_is_the_same_file)
@@ -538,6 +543,12 @@ static const struct {
            "<trans-unit><alt-trans><source>a</source><target/></alt-trans></trans-unit>"
            "<trans-unit><source/></trans-unit>"),
      NULL},
+    {MT_DOCUMENT_XLIFF,
+     XLIFF("<group translate=\"no\"><group><trans-unit translate='yes'><source>a</source>"
+           "</trans-unit><trans-unit><source>b</source></trans-unit></group></group>"),
+     XLIFF("<group translate=\"no\"><group><trans-unit "
+           "translate='yes'><source>a</source><target" STATE
+           ">A</target></trans-unit><trans-unit><source>b</source></trans-unit></group></group>")},
     {MT_DOCUMENT_XLIFF,
      "<xliff version=\"1.2\"><file/><file a='b'><trans-unit><source>a</source>"
      "</trans-unit></file></xliff>",
