@@ -25,6 +25,7 @@ static const char *const namespaces[][2] = {
     {OASIS "presentation:1.0", "presentation:"},
     {OASIS "xsl-fo-compatible:1.0", "fo:"},
     {OASIS "svg-compatible:1.0", "svg:"},
+    {OASIS "form:1.0", "form:"},
     {"http://openoffice.org/2009/office", "officeooo:"},
     {"urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0", "calcext:"},
 };
@@ -32,6 +33,7 @@ static const char *const namespaces[][2] = {
 static const struct mt_markup_element elements[] = {
     {"text:p", MT_MARKUP_TEXT},
     {"text:h", MT_MARKUP_TEXT},
+    {"text:index-title-template", MT_MARKUP_TEXT},
     {"presentation:header-decl", MT_MARKUP_TEXT},
     {"presentation:footer-decl", MT_MARKUP_TEXT},
     {"svg:title", MT_MARKUP_TEXT}, /* the description of a picture, which is read aloud */
@@ -76,8 +78,14 @@ static const struct mt_markup_element elements[] = {
 
 static mt_markup_role_of role_of;
 
-/* A cell's value may be stored in addition to its text. */
-static const struct mt_markup_value values[] = {{"table:table-cell", "office:string-value"}};
+/* A cell's value may be stored in addition to its text. What buttons and the like say, and what
+ * appears when a link, a button or a cell is pointed at. */
+static const struct mt_markup_value values[] = {{"table:table-cell", "office:string-value"},
+                                                {NULL, "form:label"},
+                                                {NULL, "form:title"},
+                                                {"text:a", "office:title"},
+                                                {"table:help-message", "table:title"},
+                                                {"table:error-message", "table:title"}};
 
 static const struct mt_markup markup = {
     .namespaces = namespaces,

@@ -29,6 +29,7 @@ struct element {
     size_t depth, begin; /* of a <sdt>: where it begins */
     size_t close;        /* of a <sdt>: where the end behind its words begins; otherwise 0 */
     bool has_token, is_sdt;
+    bool has_attributes; /* of a <sdt>: some attributes in it are texts */
 };
 
 struct paragraph {
@@ -298,6 +299,8 @@ static enum mt_status end_whole(struct reader *reader, const struct mt_xml_tag *
                            &reader->instruction);
     if (strcmp(p->whole_name, "noBreakHyphen") == 0)
         return add_words(reader, range, "\u2011", strlen("\u2011"));
+    if (p->n_elements > 0 && p->has_attributes)
+        p->elements[p->n_elements - 1].has_attributes = true;
     if (p->is_dropped && p->field == NONE)
         return MT_OK;
     size_t name_length = strlen(p->whole_name);
@@ -445,10 +448,40 @@ static enum mt_status end_words(struct reader *reader, const struct mt_xml_tag *
     return status;
 }
 
+/* ---- attributes ---- */
+
+/* Adds words in attributes as texts: what is read aloud for a picture or a table, the
+ * letters of a watermark, what a list offers, and what a link says when it is pointed at. */
+static enum mt_status take_attributes(struct reader *reader, const struct mt_xml_tag *tag)
+{
+    static const char *const deleted[] = {"del", "moveFrom"};
+    static const struct {
+        const char *element, *attribute;
+    } texts[] = {{"docPr", "title"},        {"docPr", "descr"},     {"tblCaption", "val"},
+                 {"tblDescription", "val"}, {"textpath", "string"}, {"listItem", "displayText"},
+                 {"hyperlink", "tooltip"}};
+    struct paragraph *p = current(reader);
+    size_t n = reader->document->n;
+    enum mt_status status = MT_OK;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && !status; i++) {
+        /* The first letter alone tells nearly all elements apart, of which a file may have millions. */
+        if (tag->name[0] != texts[i].element[0] || strcmp(tag->name, texts[i].element) != 0)
+            continue;
+        if (p && (p->field != NONE || MT_IS_ONE_OF(p->whole_name, deleted)))
+            return MT_OK;
+        status = mt_office_add_attribute(reader->document, tag->range, texts[i].attribute, 0,
+                                         reader->err);
+    }
+    if (p)
+        p->has_attributes = p->has_attributes || reader->document->n > n;
+    return status;
+}
+
 /* ---- around runs ---- */
 
+/* has_attributes: some of the bytes from begin to the tag's end are texts. */
 static enum mt_status begin_element(struct reader *reader, const struct mt_xml_tag *tag,
-                                    size_t begin)
+                                    size_t begin, bool has_attributes)
 {
     struct paragraph *p = current(reader);
     struct mt_office_token *token;
@@ -460,6 +493,8 @@ static enum mt_status begin_element(struct reader *reader, const struct mt_xml_t
     }
     const struct mt_range range = {begin, tag->range.end};
     enum mt_status status = add_xml(reader, MT_OFFICE_OPEN, range, &token);
+    if (!status)
+        token->is_verbatim = has_attributes;
     if (!status && begin == tag->range.begin)
         p->elements[p->n_elements++] =
             (struct element){.depth = tag->depth, .begin = begin, .has_token = true};
@@ -516,7 +551,7 @@ static enum mt_status begin_in_paragraph(struct reader *reader, const struct mt_
     if (last && last->is_sdt && tag->depth == last->depth + 1) {
         if (strcmp(name, "sdtContent") == 0 && !last->has_token) {
             last->has_token = true;
-            return begin_element(reader, tag, last->begin);
+            return begin_element(reader, tag, last->begin, last->has_attributes);
         }
         begin_whole(reader, tag, true, '\0'); /* its bytes are part of its parent's */
         return MT_OK;
@@ -537,8 +572,11 @@ static enum mt_status begin_in_paragraph(struct reader *reader, const struct mt_
             return MT_OK;
         }
     }
-    if (MT_IS_ONE_OF(name, around))
-        return begin_element(reader, tag, tag->range.begin);
+    if (MT_IS_ONE_OF(name, around)) {
+        p->has_attributes = false;
+        enum mt_status status = take_attributes(reader, tag);
+        return status ? status : begin_element(reader, tag, tag->range.begin, p->has_attributes);
+    }
     enum mt_status status = name[0] ? add_border(reader, tag, &is_border) : MT_OK;
     bool is_dropped = strcmp(name, "proofErr") == 0 || strcmp(name, "pPr") == 0 || is_border;
     begin_whole(reader, tag, is_dropped, strncmp(tag->name, "oMath", 5) == 0 ? 'w' : '\0');
@@ -684,35 +722,6 @@ static void take_paragraph_property(struct reader *reader, const struct mt_xml_t
     }
     if (p->direction_at == 0 && MT_IS_ONE_OF(tag->name, behind))
         p->direction_at = tag->range.begin;
-}
-
-/* Adds words in attributes as texts: what is read aloud for a picture or a table, and the
- * letters of a watermark. */
-static enum mt_status take_attributes(struct reader *reader, const struct mt_xml_tag *tag)
-{
-    static const char *const deleted[] = {"del", "moveFrom"};
-    static const struct {
-        const char *element, *attribute;
-    } texts[] = {{"docPr", "title"},
-                 {"docPr", "descr"},
-                 {"tblCaption", "val"},
-                 {"tblDescription", "val"},
-                 {"textpath", "string"}};
-    struct paragraph *p = current(reader);
-    size_t n = reader->document->n;
-    enum mt_status status = MT_OK;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts && !status; i++) {
-        /* The first letter alone tells nearly all elements apart, of which a file may have millions. */
-        if (tag->name[0] != texts[i].element[0] || strcmp(tag->name, texts[i].element) != 0)
-            continue;
-        if (p && (p->field != NONE || MT_IS_ONE_OF(p->whole_name, deleted)))
-            return MT_OK;
-        status = mt_office_add_attribute(reader->document, tag->range, texts[i].attribute, 0,
-                                         reader->err);
-    }
-    if (p)
-        p->has_attributes = p->has_attributes || reader->document->n > n;
-    return status;
 }
 
 static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, struct mt_error *err)

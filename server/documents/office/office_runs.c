@@ -656,6 +656,7 @@ static bool is_header(const struct reader *reader, const struct mt_xml_tag *tag)
 
 static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, struct mt_error *err)
 {
+    static const char *const links[] = {"hyperlink", "hlinkClick", "hlinkHover"};
     struct reader *reader = context;
     enum mt_status status = mt_office_find_prefix(
         &reader->prefix, is_drawing(reader) ? "drawingml" : "spreadsheetml", tag, err);
@@ -665,6 +666,8 @@ static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, st
         return add_description(reader, tag);
     if (reader->texts == MT_OFFICE_CELLS && strcmp(tag->name, "dataValidation") == 0)
         return add_prompts(reader, tag);
+    if (reader->depth == 0 && MT_IS_ONE_OF(tag->name, links))
+        return mt_office_add_attribute(reader->document, tag->range, "tooltip", 255, reader->err);
     if (reader->words_depth > 0) {
         reader->is_odd = true;
     } else if (reader->depth > 0) {

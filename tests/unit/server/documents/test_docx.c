@@ -186,6 +186,13 @@ static const struct {
     {P(FIELD("begin") INSTRUCTION("HYPERLINK") DESCRIBED("A") FIELD("separate") R("One")
            DESCRIBED("B") FIELD("end")),
      "<0>One<1/></0>|B"},
+    {P("<w:hyperlink w:tooltip=\"Go there\">" R("A link") "</w:hyperlink>" R(" here")),
+     "<0>A link</0> here|Go there"},
+    {P(R("Is it ") "<w:sdt><w:sdtPr><w:dropDownList><w:listItem w:displayText=\"So\" "
+                   "w:value=\"1\"/>"
+                   "</w:dropDownList></w:sdtPr><w:sdtContent>" R("so") "</w:sdtContent></w:sdt>" R(
+                       "?")),
+     "Is it <0>so</0>?|So"},
     {P(R("Kept") "<w:del>" DESCRIBED("A") "</w:del>" PICTURE(" descr=\"\"")), "Kept"},
     {P("<w:r><w:pict><v:shape><v:textpath style='x' string='Draft &amp; more'/></v:shape></w:pict>"
        "</w:r>" R("A header")),

@@ -25,7 +25,8 @@ static const struct mt_document_options page = {.format = MT_DOCUMENT_HTML, .tar
     "text:1.0\" xmlns:style=\"" OASIS "style:1.0\" xmlns:fo=\"" OASIS                   \
     "xsl-fo-compatible:1.0\" xmlns:table=\"" OASIS "table:1.0\" xmlns:draw=\"" OASIS    \
     "drawing:1.0\" xmlns:presentation=\"" OASIS "presentation:1.0\" xmlns:svg=\"" OASIS \
-    "svg-compatible:1.0\" xmlns:officeooo=\"http://openoffice.org/2009/office\"><office:body>"
+    "svg-compatible:1.0\" xmlns:form=\"" OASIS                                          \
+    "form:1.0\" xmlns:officeooo=\"http://openoffice.org/2009/office\"><office:body>"
 #define ODF_END "</office:body></office:document-content>"
 #define ODF_TYPE "application/vnd.oasis.opendocument.text"
 #define BOLD                                                                       \
@@ -231,6 +232,14 @@ static const struct {
      "See<0/> here|The mill|A mill by a river", "Hier<0/> da|Die Mühle|=",
      P("Hier<draw:frame draw:name=\"Image1\"><draw:image/><svg:title>Die Mühle</svg:title>"
        "<svg:desc>A mill by a river</svg:desc></draw:frame> da")},
+    {"<form:button form:name=\"b\" form:label=\"Send it\" form:title=\"Now\"/>", "Send it|Now",
+     "Ab|=", "<form:button form:name=\"b\" form:label=\"Ab\" form:title=\"Now\"/>"},
+    {"<text:index-title-template text:style-name=\"C\">Contents</text:index-title-template>",
+     "Contents", "Inhalt",
+     "<text:index-title-template text:style-name=\"C\">Inhalt</text:index-title-template>"},
+    {P("See <text:a office:title=\"A page\" xlink=\"x\">this</text:a> page"),
+     "See <0>this</0> page|A page", "Siehe <0>da</0>|Seite",
+     P("Siehe <text:a office:title=\"Seite\" xlink=\"x\">da</text:a>")},
     {"<text:tracked-changes>" P("Deleted") "</text:tracked-changes>" P("Kept"), "Kept", "Da",
      "<text:tracked-changes>" P("Deleted") "</text:tracked-changes>" P("Da")},
     {P("<![CDATA[A < B]]>"), "A &lt; B", "C &lt; D", P("C &lt; D")},

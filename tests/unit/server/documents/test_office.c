@@ -138,6 +138,7 @@ static const struct {
      "<p:pic><p:nvPicPr><p:cNvPr id=\"2\" name=\"Picture\" descr=\"A mill&#xA;by a river\" "
      "title='It'/></p:nvPicPr></p:pic>" SHAPE("", "So"),
      "A mill<0:b/>by a river|It|So"},
+    {"slide.xml", "<p:cNvPr id=\"2\"><a:hlinkClick tooltip=\"Go there\"/></p:cNvPr>", "Go there"},
     {"layout.xml", SHAPE("<p:ph type=\"title\"/>", "Click here") SHAPE("", "Secret!"), "Secret!"},
     {"comments.xml", "<p:cm><p:text>Is it &lt;so&gt;?\nYes.</p:text></p:cm>",
      "Is it &lt;so&gt;?<0:b/>Yes."},
@@ -169,6 +170,7 @@ static const struct {
      "<dataValidation promptTitle=\"A color\" prompt='Write&#10;red' errorTitle=\"\" error=\"No "
      "&quot;color&quot;\"/><x14:dataValidation error=\"No\"/>",
      "A color|Write<0:b/>red|No \"color\"|No"},
+    {"sheet.xml", "<hyperlink ref=\"A1\" tooltip=\"Go there\" display=\"x\"/>", "Go there"},
     {"comments.xml@", "<comment><text><r><t>Note</t></r></text></comment>", "Note"},
     {"threads.xml@", "<threadedComment><text>Really?</text></threadedComment>", "Really?"},
     /* a workbook's charts show what its cells say */
