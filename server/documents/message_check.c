@@ -54,16 +54,39 @@ static void add(struct placeholders *out, size_t begin, size_t end)
         out->items[out->n++] = (struct mt_range){begin, end};
 }
 
+/* Takes escapes such as \n and \" off a placeholder that they adjoin. Where they are in the middle of
+ * it, the rest is another placeholder. */
+static void cut_escapes(const char *text, struct mt_placeholder *found)
+{
+    size_t begin = found->begin;
+    for (size_t i = found->begin; i < found->end; i++) {
+        if (text[i] != '\\' || text[i + 1] == '\0' || !strchr("\"'nrt", text[i + 1]))
+            continue;
+        bool is_behind =
+            memchr(text + begin, '%', i - begin) || memchr(text + begin, '{', i - begin);
+        if (is_behind) {
+            found->end = i;
+            break;
+        }
+        begin = i + 2;
+    }
+    if (begin < found->end)
+        found->begin = begin;
+}
+
 static void find_placeholders(const char *text, size_t length, struct placeholders *out)
 {
     struct mt_placeholder next = mt_placeholder_find(text, length, 0);
+    cut_escapes(text, &next);
     *out = (struct placeholders){.is_complete = true};
     for (size_t at = 0; at < length && out->is_complete;) {
         size_t end = match_tag(text, length, at);
         if (end == 0)
             end = match_dollars(text, length, at);
-        while (next.kind != MT_NO_PLACEHOLDER && next.begin < at)
+        while (next.kind != MT_NO_PLACEHOLDER && next.begin < at) {
             next = mt_placeholder_find(text, length, mt_size_max(at, next.end));
+            cut_escapes(text, &next);
+        }
         bool is_next = end == 0 && next.kind != MT_NO_PLACEHOLDER && next.begin == at;
         if (is_next)
             end = next.end;

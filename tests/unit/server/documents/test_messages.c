@@ -715,6 +715,9 @@ static const struct {
      "{g, select, a {{n, plural, other {{x}}}} other {}}", true},
     {"{g, select, a {{n, plural, other {{x}}}} other {}}",
      "{g, select, a {{n, plural, other {{y}}}} other {}}", false},
+    {"Open \\\"%s\\\"\\nNow", "„%s“ auf\\nJetzt", true},
+    {"a\\n%1$s\\n%2$s", "%2$s b %1$s", true},
+    {"a\\n%1$s\\n%2$s", "b %1$s", false},
 };
 
 START_TEST(a_message_keeps_what_a_program_needs)
