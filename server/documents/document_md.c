@@ -25,6 +25,8 @@
 
 /* Most blocks, including cells, beyond the number of the file's bytes. */
 #define MAX_BLOCKS 1000
+/* Most links and pictures that are open at a time and known; pictures may be in pictures. */
+#define MAX_SPANS 4
 /* Least width for wrapping. */
 #define MIN_WIDTH 60
 
@@ -51,6 +53,8 @@ struct reader {
     struct layouts *layouts;
     struct mt_md_inner inner;
     bool has_inner;
+    struct mt_range contents[MAX_SPANS]; /* of the open links and pictures, as far as it is read */
+    size_t n_spans;
     MD_BLOCKTYPE block;
     size_t n_blocks;
     size_t n_verbatim;    /* number of open blocks of code or HTML */
@@ -126,6 +130,26 @@ static size_t extend_right(const struct reader *reader, const struct part *part,
 
 /* ---- texts ---- */
 
+/* Whether the line defines an address, as it may behind a note: [name]: address. */
+static bool is_definition(const char *line)
+{
+    size_t n = strcspn(line, "]\r\n");
+    return line[0] == '[' && line[1] != '^' && n > 1 && strncmp(line + n, "]: ", 3) == 0;
+}
+
+/* Whether the line is JavaScript, as MDX has it. */
+static bool is_statement(const char *line)
+{
+    static const char *const exports[] = {"export const ", "export let ", "export default ",
+                                          "export function "};
+    size_t n = strcspn(line, "\r\n");
+    for (size_t i = 0; i < sizeof exports / sizeof *exports; i++)
+        if (strncmp(line, exports[i], strlen(exports[i])) == 0)
+            return true;
+    return strncmp(line, "import ", 7) == 0 &&
+           (memmem(line, n, " from '", 7) || memmem(line, n, " from \"", 7));
+}
+
 /* Whether other programs that read Markdown take the line for a directive: :::note, [!NOTE], {% x
  * %}. */
 static bool is_directive(const char *line)
@@ -133,6 +157,8 @@ static bool is_directive(const char *line)
     static const char *const beginnings[] = {":::", "{%",     "{{<", "{{%", "!!! ",
                                              "???", "=== \"", "$$",  "\\["};
     if (line[0] == '[' && line[1] == '!' && mt_ascii_is_capital(line[2]))
+        return true;
+    if (is_definition(line) || is_statement(line))
         return true;
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
         if (strncmp(line, beginnings[i], strlen(beginnings[i])) == 0)
@@ -170,6 +196,15 @@ static bool is_title(const char *bytes, const struct part *part)
 static bool is_row(const char *line)
 {
     return line[0] == '|' || line[0] == ':' || (line[0] == '[' && line[1] == '^');
+}
+
+/* Whether the line is what stands below the head of a table, and has fewer dashes than md4c asks
+ * for: |-|-|. */
+static bool is_ruler(const char *line)
+{
+    size_t n = strspn(line, "|-: \t");
+    return (line[n] == '\0' || line[n] == '\r' || line[n] == '\n') && memchr(line, '|', n) &&
+           memchr(line, '-', n);
 }
 
 static bool ends_sentence(const char *bytes, const struct part *part)
@@ -229,7 +264,7 @@ static void add_text(struct reader *reader, size_t first, size_t end)
 static void end_text(struct reader *reader, bool is_hard)
 {
     const char *bytes = reader->document->bytes;
-    bool are_sentences = true;
+    bool are_sentences = true, are_rows = false;
     mt_md_inner_sort(&reader->inner);
     for (size_t i = 0; i < reader->n; i++) {
         struct part *part = &reader->parts[i];
@@ -241,11 +276,14 @@ static void end_text(struct reader *reader, bool is_hard)
         bool is_code = begin < reader->code_end;
         if (!is_code)
             reader->code_end = find_code_end(bytes, begin);
-        bool is_left = is_code || is_directive(bytes + begin);
+        bool is_ruled = is_ruler(bytes + begin);
+        bool is_left = is_code || is_ruled || is_directive(bytes + begin);
         bool is_last = i + 1 == reader->n;
         const char *next = is_last ? "" : bytes + reader->parts[i + 1].begin;
-        bool ends = is_last || are_sentences || is_directive(next) || is_row(next) ||
-                    (i == first && is_title(bytes, &reader->parts[i]));
+        are_rows = are_rows || is_ruled || is_ruler(next);
+        bool is_before = i + 2 < reader->n && is_ruler(bytes + reader->parts[i + 2].begin);
+        bool ends = is_last || are_sentences || are_rows || is_before || is_directive(next) ||
+                    is_row(next) || (i == first && is_title(bytes, &reader->parts[i]));
         if (ends && !is_left)
             add_text(reader, first, i + 1);
         if (ends || is_left)
@@ -371,6 +409,10 @@ static struct mt_range range_of(const struct reader *reader, const MD_CHAR *text
 static int enter_span(MD_SPANTYPE type, void *detail, void *context)
 {
     struct reader *reader = context;
+    if (type == MD_SPAN_A || type == MD_SPAN_IMG) {
+        reader->contents[reader->n_spans % MAX_SPANS] = (struct mt_range){0};
+        reader->n_spans++;
+    }
     const MD_ATTRIBUTE *title = type == MD_SPAN_A     ? &((MD_SPAN_A_DETAIL *)detail)->title
                                 : type == MD_SPAN_IMG ? &((MD_SPAN_IMG_DETAIL *)detail)->title
                                                       : NULL;
@@ -384,10 +426,25 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *context)
 
 static int leave_span(MD_SPANTYPE type, void *detail, void *context)
 {
-    (void)type;
+    struct reader *reader = context;
     (void)detail;
-    (void)context;
-    return 0;
+    if ((type != MD_SPAN_A && type != MD_SPAN_IMG) || reader->n_spans == 0)
+        return 0;
+    const struct mt_range content = reader->contents[--reader->n_spans % MAX_SPANS];
+    if (content.begin < content.end && reader->has_inner && !reader->status)
+        reader->status = mt_md_inner_add_content(&reader->inner, reader->document, content,
+                                                 type == MD_SPAN_IMG, reader->err);
+    return reader->status != MT_OK;
+}
+
+/* Adds a text to what is in the open links and pictures. */
+static void note_content(struct reader *reader, struct mt_range text)
+{
+    for (size_t i = 0; i < reader->n_spans && i < MAX_SPANS; i++) {
+        struct mt_range *content = &reader->contents[i];
+        content->begin = content->end > 0 ? content->begin : text.begin;
+        content->end = mt_size_max(content->end, text.end);
+    }
 }
 
 static int take_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *context)
@@ -403,6 +460,8 @@ static int take_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *
     if (type == MD_TEXT_HTML && has_text && reader->has_inner)
         reader->status =
             mt_md_inner_add_values(&reader->inner, reader->document, range, reader->err);
+    if (has_text && type != MD_TEXT_SOFTBR)
+        note_content(reader, range);
     if (type == MD_TEXT_BR)
         end_text(reader, true);
     else if (has_text && type != MD_TEXT_SOFTBR && !reader->status)
@@ -514,16 +573,20 @@ static size_t find_mark(const char *word, size_t n)
     return is_mark ? 0 : SIZE_MAX;
 }
 
-/* Whether a line may end there, which is not within code or braces. */
+/* Whether a line may end there, which is not within code, braces or a tag. */
 static bool may_break(const char *text, size_t n)
 {
     size_t n_ticks = 0, n_braces = 0;
+    bool is_tag = false;
     for (size_t i = 0; i < n; i++) {
+        if (text[i] == '<')
+            is_tag = mt_ascii_is_letter(text[i + 1]);
+        is_tag = is_tag && text[i] != '>';
         n_ticks += text[i] == '`';
         n_braces += text[i] == '{';
         n_braces -= text[i] == '}' && n_braces > 0;
     }
-    return n_ticks % 2 == 0 && n_braces == 0;
+    return n_ticks % 2 == 0 && n_braces == 0 && !is_tag;
 }
 
 static bool write_joined(const struct mt_document *document, const struct mt_document_piece *piece,
@@ -537,7 +600,8 @@ static bool write_joined(const struct mt_document *document, const struct mt_doc
     for (size_t at = inner.begin; at < inner.end;) {
         size_t n = strcspn(translation + at, " "), mark = find_mark(translation + at, n);
         bool is_first = at == inner.begin,
-             was_mark = strncmp(piece->text.bytes, translation, n) == 0;
+             was_mark = strncmp(piece->text.bytes, translation, n) == 0 ||
+                        (*translation == '|' && *piece->text.bytes == '|');
         n = mt_size_min(n, inner.end - at);
         bool wraps = !is_first && layout->width > 0 && mark == SIZE_MAX && n > 0 &&
                      column + 1 + mt_utf8_count(translation + at, n) > layout->width &&
@@ -573,7 +637,7 @@ static bool write_words(struct mt_document_writing *writing, const struct mt_doc
     bool is_written =
         !joined.status && mt_md_has_same_signs(&piece->text, joined.bytes, joined.length);
     if (is_written)
-        mt_md_inner_fill(writing, joined.bytes, joined.length, &filled);
+        mt_md_inner_fill(writing, piece, joined.bytes, joined.length, &filled);
     is_written = is_written && !filled.status &&
                  write_joined(writing->document, piece, filled.bytes, filled.length, out);
     mt_text_finish(&joined);
@@ -588,7 +652,7 @@ static bool write_md(struct mt_document_writing *writing, const struct mt_docume
     case MT_MD_YAML:
         return mt_yaml_messages_write(writing->document, piece, translation, length, out);
     case MT_MD_HTML:
-        mt_md_inner_fill(writing, translation, length, out);
+        mt_md_inner_fill(writing, piece, translation, length, out);
         return true;
     case MT_MD_VALUE:
     case MT_MD_TITLE:

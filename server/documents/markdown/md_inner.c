@@ -25,7 +25,7 @@ static enum mt_status add(struct mt_md_inner *inner, struct mt_range range, int 
 {
     if (MT_ROOM(&inner->items, &inner->capacity, inner->n + 1, "parts of a file", err))
         return MT_MEMORY;
-    inner->items[inner->n++] = (struct mt_md_item){range, kind};
+    inner->items[inner->n++] = (struct mt_md_item){.range = range, .kind = kind};
     return MT_OK;
 }
 
@@ -35,6 +35,33 @@ enum mt_status mt_md_inner_add_title(struct mt_md_inner *inner, const struct mt_
     bool has_words = title.begin > 0 && strchr("\"'(", document->bytes[title.begin - 1]) &&
                      mt_message_has_words(document->bytes + title.begin, title.end - title.begin);
     return has_words ? add(inner, title, MT_MD_TITLE, err) : MT_OK;
+}
+
+enum mt_status mt_md_inner_add_content(struct mt_md_inner *inner,
+                                       const struct mt_document *document, struct mt_range content,
+                                       bool is_picture, struct mt_error *err)
+{
+    const char *bytes = document->bytes;
+    size_t n = content.end - content.begin;
+    bool is_found = content.begin > 1 && n > 0 && bytes[content.begin - 1] == '[' &&
+                    bytes[content.end] == ']' && !memchr(bytes + content.begin, '\n', n) &&
+                    !memchr(bytes + content.begin, '[', n) &&
+                    !memchr(bytes + content.begin, ']', n);
+    if (!is_found)
+        return MT_OK;
+    const char *behind = bytes + content.end + 1;
+    bool is_collapsed = strncmp(behind, "[]", 2) == 0;
+    if (is_collapsed || (*behind != '[' && *behind != '(')) {
+        const size_t at = content.end + 1 + is_collapsed;
+        enum mt_status status = add(inner, (struct mt_range){at, at}, MT_MD_NAME, err);
+        if (!status)
+            inner->items[inner->n - 1].name = content;
+        if (status)
+            return status;
+    }
+    bool is_alt = is_picture && bytes[content.begin - 2] == '!' &&
+                  mt_message_has_words(bytes + content.begin, n);
+    return is_alt ? add(inner, content, MT_MD_ALT, err) : MT_OK;
 }
 
 enum mt_status mt_md_inner_add_values(struct mt_md_inner *inner, const struct mt_document *document,
@@ -93,8 +120,15 @@ void mt_md_inner_show(const struct mt_md_inner *inner, const struct mt_document 
         if (own.begin < at)
             continue;
         mt_document_append(document, (struct mt_range){at, own.begin}, out);
-        mt_text_appendf(out, "%c%zu%c", SLOT_BEGIN, own.begin, SLOT_END);
         at = own.end;
+        if (inner->items[first].kind != MT_MD_NAME) {
+            mt_text_appendf(out, "%c%zu%c", SLOT_BEGIN, own.begin, SLOT_END);
+            continue;
+        }
+        bool is_between = document->bytes[at - 1] == '['; /* [words][] */
+        mt_text_append(out, "[", !is_between);
+        mt_document_append(document, inner->items[first].name, out);
+        mt_text_append(out, "]", !is_between);
     }
     mt_document_append(document, (struct mt_range){at, range.end}, out);
 }
@@ -145,7 +179,7 @@ enum mt_status mt_md_inner_add_pieces(struct mt_md_inner *inner, struct mt_docum
         const struct mt_md_item *item = &inner->items[i];
         struct mt_document_piece *piece;
         /* a definition has its title as often as it is used */
-        if (i > 0 && item->range.begin < item[-1].range.end)
+        if (item->kind == MT_MD_NAME || (i > 0 && item->range.begin < item[-1].range.end))
             continue;
         status = mt_document_add(document, item->range, &piece, err);
         if (status)
@@ -184,8 +218,8 @@ static struct mt_range piece_at(const struct mt_document *document, size_t at)
     return is_found ? document->pieces[begin].range : (struct mt_range){0};
 }
 
-void mt_md_inner_fill(struct mt_document_writing *writing, const char *translation, size_t length,
-                      struct mt_text *out)
+void mt_md_inner_fill(struct mt_document_writing *writing, const struct mt_document_piece *piece,
+                      const char *translation, size_t length, struct mt_text *out)
 {
     mt_text_append(out, "", 0);
     for (size_t at = 0; at < length;) {
@@ -198,9 +232,13 @@ void mt_md_inner_fill(struct mt_document_writing *writing, const char *translati
         char *behind = NULL;
         size_t begin = strtoul(slot + 1, &behind, 10);
         struct mt_range range = piece_at(writing->document, begin);
-        if (*behind == SLOT_END && range.begin < range.end)
+        bool is_slot = *behind == SLOT_END && range.begin > piece->range.begin &&
+                       range.end <= piece->range.end;
+        if (is_slot)
             mt_document_write_inner(writing, range, out);
-        at = mt_size_max((size_t)(behind - translation) + (*behind == SLOT_END), at + 1);
+        else
+            mt_text_append(out, slot, 1);
+        at = is_slot ? (size_t)(behind - translation) + 1 : at + 1;
     }
 }
 
@@ -227,10 +265,12 @@ bool mt_md_inner_write(const struct mt_document *document, const struct mt_docum
     if (memchr(translation, '\n', length) || memchr(translation, SLOT_BEGIN, length) ||
         !mt_md_has_same_signs(&piece->text, translation, length))
         return false;
-    if (piece->n == MT_MD_VALUE) {
+    if (piece->n == MT_MD_VALUE)
         mt_html_value_write(document, piece->range, translation, length, out);
+    else if (piece->n == MT_MD_ALT)
+        mt_text_append(out, translation, length);
+    if (piece->n != MT_MD_TITLE)
         return true;
-    }
     bool is_round = document->bytes[piece->range.begin - 1] == '(';
     const char quote = document->bytes[piece->range.end];
     for (size_t i = 0; i < length; i++) {

@@ -1,11 +1,14 @@
 /*
- * Texts within the texts of Markdown: titles of links and pictures, and values of attributes in
- * HTML. Each is a piece of its own. The text around it has a slot in its place: the position of the
- * piece between two control characters, which is filled when that text is written.
+ * Texts within the texts of Markdown: titles of links and pictures, descriptions of pictures, and
+ * values of attributes in HTML. Each is a piece of its own. The text around it has a slot in its
+ * place: the position of the piece between two control characters, which is filled when that text
+ * is written.
  *
  *   [the map](map.png "A map of it")     "[the map](map.png \"{18}\")" and "A map of it"
  *
- * A file that has these characters has no such texts. Blocks of HTML are here, too.
+ * A file that has these characters has no such texts. The words of a link are also the name of its
+ * address in [words] and [words][]. A text has that name behind them, since their translation is
+ * another one: [words][words]. Blocks of HTML are here, too.
  *
  * Only document_md.c includes this.
  */
@@ -20,12 +23,15 @@ enum {
     MT_MD_VALUE = 2 << 8, /* of an attribute */
     MT_MD_TITLE = 3 << 8,
     MT_MD_YAML = 4 << 8,
+    MT_MD_ALT = 5 << 8,
+    MT_MD_NAME = 6 << 8, /* is no piece */
     MT_MD_KIND = 7 << 8,
 };
 
 struct mt_md_item {
     struct mt_range range;
     int kind;
+    struct mt_range name; /* NAME: what is inserted */
 };
 
 /* Has to be zero-initialised. */
@@ -40,6 +46,11 @@ bool mt_md_can_have_inner(const struct mt_document *document);
 MT_MUST_CHECK enum mt_status mt_md_inner_add_title(struct mt_md_inner *inner,
                                                    const struct mt_document *document,
                                                    struct mt_range title, struct mt_error *err);
+/* Notes what the content of a link's or picture's brackets is besides words. MT_MEMORY. */
+MT_MUST_CHECK enum mt_status mt_md_inner_add_content(struct mt_md_inner *inner,
+                                                     const struct mt_document *document,
+                                                     struct mt_range content, bool is_picture,
+                                                     struct mt_error *err);
 MT_MUST_CHECK enum mt_status mt_md_inner_add_values(struct mt_md_inner *inner,
                                                     const struct mt_document *document,
                                                     struct mt_range tags, struct mt_error *err);
@@ -59,9 +70,9 @@ MT_MUST_CHECK enum mt_status mt_md_inner_add_pieces(struct mt_md_inner *inner,
                                                     struct mt_error *err);
 void mt_md_inner_finish(struct mt_md_inner *inner);
 
-/* Appends a translation with its slots filled. */
-void mt_md_inner_fill(struct mt_document_writing *writing, const char *translation, size_t length,
-                      struct mt_text *out);
+/* Appends a translation of a piece with its slots filled. */
+void mt_md_inner_fill(struct mt_document_writing *writing, const struct mt_document_piece *piece,
+                      const char *translation, size_t length, struct mt_text *out);
 /* Writes what replaces a title or a value. Returns false where that cannot stand there. */
 bool mt_md_inner_write(const struct mt_document *document, const struct mt_document_piece *piece,
                        const char *translation, size_t length, struct mt_text *out);

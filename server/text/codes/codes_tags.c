@@ -308,6 +308,37 @@ static size_t take_angular(struct mt_codes_finder *finder, struct mt_open_tags *
 
 /* ---- Markdown ---- */
 
+/* Returns where properties end that begin here, as some dialects have them behind a link:
+ * {width=50%}, {:.wide}; `at`: there are none. */
+static size_t skip_properties(const struct mt_codes_finder *finder, size_t at)
+{
+    size_t end = at + 1;
+    if (mt_codes_char(finder, at) != '{')
+        return at;
+    while (end < finder->length && end - at < MAX_TAG_BYTES &&
+           !mt_codes_is_one_of(finder->text[end], "{}\n"))
+        end++;
+    bool is_one = mt_codes_is_one_of(mt_codes_char(finder, at + 1), ":.#") ||
+                  memchr(finder->text + at, '=', end - at);
+    return is_one && mt_codes_char(finder, end) == '}' ? end + 1 : at;
+}
+
+/* Whether what is within the brackets is nothing but a picture, or is no words: those of a
+ * picture, which are a text of their own, are a number between two control characters
+ * (server/documents/markdown/md_inner.h). */
+static bool is_picture(const struct mt_codes_finder *finder, const struct mt_open_tag *open,
+                       struct mt_range inner)
+{
+    const char *text = finder->text;
+    if (text[open->begin] == '!')
+        return inner.begin == inner.end ||
+               (text[inner.begin] == '\1' && text[inner.end - 1] == '\2');
+    for (size_t i = inner.begin; i < inner.end; i++)
+        if (finder->taken[i] != MT_TAKEN_SIGN)
+            return false;
+    return inner.begin < inner.end;
+}
+
 /* Claims the closing part of [words](address), ![words](address) or [words][name]. */
 static size_t close_link(struct mt_codes_finder *finder, struct mt_open_tags *tags, size_t begin)
 {
@@ -330,12 +361,17 @@ static size_t close_link(struct mt_codes_finder *finder, struct mt_open_tags *ta
                       memchr(finder->text + begin + 2, '"', at - begin - 2));
     if (!is_link)
         return 0;
-    if (open.end == begin) /* there are no words */
-        return mt_codes_claim_over(finder, MT_CODE_WORD, open.begin, at + 1) == MT_NO_MATE ? 0
-                                                                                           : at + 1;
+    size_t end = skip_properties(finder, at + 1);
+    const struct mt_range inner = {open.end, begin};
+    bool is_point = is_picture(finder, &open, inner), has_words = inner.end > inner.begin;
+    if (is_point || !has_words)
+        return mt_codes_claim_over(finder, is_point ? MT_CODE_POINT : MT_CODE_WORD, open.begin,
+                                   end) == MT_NO_MATE
+                   ? 0
+                   : end;
     return mt_codes_claim_pair(finder, (struct mt_range){open.begin, open.end},
-                               (struct mt_range){begin, at + 1})
-               ? at + 1
+                               (struct mt_range){begin, end})
+               ? end
                : 0;
 }
 
@@ -365,7 +401,7 @@ static bool take_struck(struct mt_codes_finder *finder, const struct mt_open_tag
            mt_codes_claim(finder, MT_CODE_EDGE, begin, end) != MT_NO_MATE;
 }
 
-/* Claims the marks of **words**, *words*, __words__, ~~words~~ and ''words'', which touch their
+/* Claims the marks of **words**, *words*, __words__, ~~words~~, ==words== and ''words'', which touch their
  * words on one side and nothing on the other. */
 static size_t take_emphasis(struct mt_codes_finder *finder, struct mt_open_tags *tags, size_t begin)
 {
@@ -375,7 +411,8 @@ static size_t take_emphasis(struct mt_codes_finder *finder, struct mt_open_tags 
         return 0;
     while (mt_codes_char(finder, end) == mark)
         end++;
-    if (end - begin > 3 || (mark == '~' && end - begin != 2) || (mark == '\'' && end - begin < 2))
+    if (end - begin > 3 || ((mark == '~' || mark == '=') && end - begin != 2) ||
+        (mark == '\'' && end - begin < 2))
         return 0;
     uint32_t before = mt_codes_before(finder, begin), behind = mt_codes_at(finder, end);
     bool touches_before = mt_codes_is_letter(before) || mt_codes_is_digit(before);
@@ -420,6 +457,7 @@ size_t mt_codes_take_tag(struct mt_codes_finder *finder, struct mt_open_tags *ta
     case '*':
     case '_':
     case '~':
+    case '=':
     case '\'':
         return take_emphasis(finder, tags, begin);
     default:

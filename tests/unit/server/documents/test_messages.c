@@ -184,9 +184,10 @@ static const struct {
     {MT_DOCUMENT_MD, "[a](b \"c\") <img alt='d'> [e] ![f](g 'h')\n\n[e]: i (j)\n[k]: l \"m\"\n",
      "[a](b \"\1"
      "7\2\") <img alt='\1"
-     "21\2'> [e] ![f](g '\1"
-     "37\2')|c|d|h|j",
-     "[A](B \"C\") <img alt='D'> [E] ![F](G 'H')\n\n[e]: i (J)\n[k]: l \"m\"\n"},
+     "21\2'> [e][e] ![\1"
+     "31\2](g '\1"
+     "37\2')|c|d|f|h|j",
+     "[A](B \"C\") <img alt='D'> [E][E] ![F](G 'H')\n\n[e]: i (J)\n[k]: l \"m\"\n"},
     /* front matter */
     {MT_DOCUMENT_MD, "---\r\ntitle: a: b\r\n---\r\n\r\nc\r\n", "c",
      "---\r\ntitle: a: b\r\n---\r\n\r\nC\r\n"},
@@ -200,7 +201,8 @@ static const struct {
     {MT_DOCUMENT_MD, "| a | *b* |\n|---|:-:|\n|`c`| d \\| e|\n", "a|*b*|`c`|d \\| e",
      "| A | *B* |\n|---|:-:|\n|`C`| D \\| E|\n"},
     {MT_DOCUMENT_MD, "a\n===\n\nB\n-\n\n# [![c](d)](e) f {#g}\n\n\\*h <https://i.org>\n",
-     "a|B|[![c](d)](e) f|\\*h <https://i.org>",
+     "a|B|[![\1"
+     "17\2](d)](e) f|c|\\*h <https://i.org>",
      "A\n===\n\nB\n-\n\n# [![C](D)](E) F {#g}\n\n\\*H <https://i.org>\n"},
     /* notes */
     {MT_DOCUMENT_MD, "a\n\n[^1]: c g\n[^2]: d\ne\n: f\n", "a|[^1]: c g|[^2]: d e|: f",
