@@ -87,8 +87,9 @@ static enum mt_status make_passage(struct mt_document_translation *t, size_t ind
 enum mt_status mt_document_translation_make(struct mt_document_translation *t, size_t n_sentences,
                                             bool *is_made, struct mt_error *err)
 {
-    for (size_t n = 0;
-         t->n_made < t->n && n < n_sentences && mt_alignment_trace_has_room(&t->tags);) {
+    size_t n = 0;
+    while (t->n_made < t->n && n < n_sentences &&
+           (n == 0 || mt_alignment_trace_has_room(&t->tags))) {
         enum mt_status status = make_passage(t, t->n_made, err);
         if (status)
             return status;
@@ -165,6 +166,8 @@ void mt_document_translation_forget(struct mt_document_translation *t)
         mt_passage_destroy(t->passages[t->n_forgotten]);
         t->passages[t->n_forgotten] = NULL;
     }
+    if (t->n_forgotten == t->n_made) /* no sentence has a trace any more */
+        mt_alignment_trace_finish(&t->tags);
 }
 
 void mt_document_translation_destroy(struct mt_document_translation *t)

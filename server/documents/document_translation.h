@@ -57,7 +57,8 @@ struct mt_document_step {
 void mt_document_translation_begin_step(struct mt_document_translation *translation,
                                         const struct mt_document_step *step);
 
-/* Makes passages until they have n_sentences more (SIZE_MAX: of all texts). *is_made: all are made.
+/* Makes passages until they have n_sentences more (SIZE_MAX: of all texts), or their traces half of
+ * what the request may hold; one sentence at least. *is_made: all are made.
  * Errors of mt_passage_create. */
 MT_MUST_CHECK enum mt_status
 mt_document_translation_make(struct mt_document_translation *translation, size_t n_sentences,
@@ -67,7 +68,7 @@ mt_document_translation_make(struct mt_document_translation *translation, size_t
 MT_MUST_CHECK enum mt_status
 mt_document_translation_render(struct mt_document_translation *translation, struct mt_error *err);
 
-/* Destroys the sentences of rendered texts. None of them may be in the engine. */
+/* Destroys the sentences of rendered texts, with their traces. None of them may be in the engine. */
 void mt_document_translation_forget(struct mt_document_translation *translation);
 
 /* Ends a step: the rendered translations become the texts of the next one. The passages and the

@@ -3,6 +3,7 @@
 import gettext
 import http.client
 import io
+import json
 import os
 import re
 import shutil
@@ -660,6 +661,13 @@ class Settings(unittest.TestCase):
             reply = upload(daemon, "<p>Hello.</p>" * 3000, "a.html")
             self.assertEqual((reply.status, reply.error),
                              (413, "the request has more than 40 sentences: at most 20"))
+
+    def test_a_file_with_more_tags_than_alignments_fit_into_memory_is_translated_in_steps(self):
+        texts = {f"k{i}": "The <b>old</b> house." for i in range(60)}
+        with Daemon("--max-attention-values", "40000") as daemon:
+            reply = upload(daemon, json.dumps(texts), "a.json")
+            self.assertEqual([w for w in reply.json.get("warnings", []) if w["kind"] == "unaligned"], [])
+            self.assertEqual(set(json.loads(fetch(daemon, reply)).values()), {"Das <b>alte</b> Haus."})
 
     def test_large_files_have_places_of_their_own(self):
         def begin(connection, length):
