@@ -123,6 +123,7 @@ static enum mt_status add_token(struct reader *reader, enum mt_office_kind kind,
 static void drop_tokens(struct paragraph *p, size_t n)
 {
     p->takes_words = false;
+    p->solid_token = p->solid_token < n ? p->solid_token : NONE;
     while (p->n > n)
         mt_text_finish(&p->tokens[--p->n].bytes);
     while (p->links.n > 0 && p->links.links[p->links.n - 1].end >= n)
@@ -546,7 +547,6 @@ static enum mt_status end_element(struct reader *reader, struct mt_range tag)
 {
     struct paragraph *p = current(reader);
     const struct element element = p->elements[p->n_elements - 1];
-    struct mt_office_token *token;
     enum mt_status status = element.looks != NONE ? part_list(reader, element.token) : MT_OK;
     if (status || p->n_elements == 0)
         return status;
@@ -576,7 +576,7 @@ static enum mt_status end_element(struct reader *reader, struct mt_range tag)
         return MT_OK;
     }
     if (!stays) {
-        status = add_token(reader, MT_OFFICE_CLOSE, tag, &token);
+        status = add_token(reader, MT_OFFICE_CLOSE, tag, &open);
         if (!status && element.role == MT_MARKUP_LINK)
             end_link(p, element.token, p->n - 1);
         return status;

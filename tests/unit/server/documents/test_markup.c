@@ -436,6 +436,8 @@ static const struct {
      "<0>The house</0> is <1>very </1><2>big<3> and</3></2><4> old</4>",
      "Ist <4>alt </4><1>sehr </1><2><3>und </3>gro\xC3\x9F</2> <0>das Haus</0>",
      "<p>Ist <i>alt sehr <a>und <u>gro\xC3\x9F</u></a></i> <b><a>das Haus</a></b></p>"},
+    {"<p>Evolve<a href='#x' title='Here'>\xC2\xB6</a>\n </p>", "Evolve|Here", "Los|Da",
+     "<p>Los<a href='#x' title='Da'>\xC2\xB6</a>\n </p>"},
     /* what has no letter stays */
     {"<p><span><b><a href='#x'>^</a></b></span> <span>I agree.</span></p>", " I agree.", " Ja!",
      "<p><span><b><a href='#x'>^</a></b></span> <span>Ja!</span></p>"},
