@@ -81,6 +81,11 @@ static void wear(struct writer *writer, const struct mt_text *look, bool has_bla
 {
     struct level *level = &writer->levels[writer->level];
     const struct mt_text *outer = level->outer;
+    mt_text_append(&level->tags, "", 0);
+    if (level->tags.status) {
+        writer->out.status = level->tags.status;
+        return;
+    }
     size_t n_outer =
         outer ? count_common(outer->bytes, outer->length, look->bytes, look->length) : 0;
     const char *wanted = look->bytes + n_outer;
@@ -99,7 +104,8 @@ static void wear(struct writer *writer, const struct mt_text *look, bool has_bla
 static void wear_nothing(struct writer *writer)
 {
     struct mt_text *tags = &writer->levels[writer->level].tags;
-    close_tags(tags->bytes, tags->length, &writer->out);
+    if (tags->length > 0)
+        close_tags(tags->bytes, tags->length, &writer->out);
     tags->length = 0;
 }
 
