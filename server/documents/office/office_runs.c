@@ -214,7 +214,8 @@ static size_t find_other(const struct reader *reader, struct mt_range range, cha
     return is_number ? 7 : 0;
 }
 
-/* Reads a character, which may be an entity, and returns its length. */
+/* Reads a character, which may be an entity, and returns its length. *out is 0 for entities of other
+ * characters than & and ". */
 static size_t next_char(const char *bytes, size_t left, char *out)
 {
     static const struct {
@@ -228,7 +229,10 @@ static size_t next_char(const char *bytes, size_t left, char *out)
             return n;
         }
     }
-    *out = left > 0 ? *bytes : '\0';
+    const char *end = left > 0 && *bytes == '&' ? memchr(bytes, ';', left) : NULL;
+    *out = left > 0 && !end ? *bytes : '\0';
+    if (end)
+        return (size_t)(end - bytes) + 1;
     return left > 0 ? mt_size_min(mt_char_length(bytes), left) : 0;
 }
 

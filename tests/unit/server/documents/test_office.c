@@ -234,6 +234,8 @@ static const struct {
      CELL(CELL_B("So") CELL_B("\n") CELL_R("nun"))},
     {"sheet.xml", "<oddFooter>&amp;R&amp;8Fish &amp;&amp; chips</oddFooter>", "12 &amp; 3",
      "<oddFooter>&amp;R&amp;8 12 &amp;&amp; 3</oddFooter>"},
+    {"sheet.xml", "<oddFooter>&amp;LA &lt; B&amp;R\xC3\xA9&lt;</oddFooter>",
+     "B &lt; A<0:e/>\xC3\xA9&lt;", "<oddFooter>&amp;LB &lt; A&amp;R\xC3\xA9&lt;</oddFooter>"},
     {"sheet.xml", "<oddFooter>Page &amp;P of it</oddFooter>", "von <0:n/> Seite",
      "<oddFooter>von &amp;P Seite</oddFooter>"},
     {"sheet.xml", "<oddFooter>Page &amp;P of it</oddFooter>", "Seite", NULL},
