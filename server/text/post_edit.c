@@ -3,7 +3,9 @@
 #include "base/ascii.h"
 #include "base/size.h"
 #include "model/tokenizer/tokenizer.h"
+#include "server/text/capitals.h"
 #include "server/text/numbers/number_signs.h"
+#include "server/text/scripts.h"
 #include "server/text/tagged_text.h"
 
 #include <limits.h>
@@ -16,9 +18,6 @@
 
 /* In a map: the byte is not written. */
 #define DROPPED ((size_t)-1)
-
-/* Most letters of an acronym that is a text by itself: NASA, HTTP. */
-#define MAX_ACRONYM_LETTERS 4
 
 /* Longest word for "and", with blanks around it. */
 #define MAX_AND_BYTES 8
@@ -39,11 +38,6 @@ struct edit {
     size_t *map;
     struct mt_text *out;
 };
-
-static bool is_capital(uint32_t c)
-{
-    return u_isupper((UChar32)c) || u_istitle((UChar32)c);
-}
 
 static uint32_t to_small(uint32_t c)
 {
@@ -71,30 +65,6 @@ static size_t count_words(const char *text, size_t length)
 }
 
 /* ---- capitals ---- */
-
-bool mt_is_in_capitals(const char *text, size_t length)
-{
-    size_t n_capitals = 0;
-    char bytes[4];
-    for (size_t at = 0; at < length; at += mt_char_length(text + at)) {
-        uint32_t c = mt_utf8_decode(text + at);
-        if (u_islower((UChar32)c) ||
-            mt_utf8_encode(to_small(c), bytes) != mt_char_length(text + at))
-            return false;
-        n_capitals += is_capital(c);
-    }
-    return n_capitals > MAX_ACRONYM_LETTERS || (n_capitals > 1 && count_words(text, length) > 1);
-}
-
-void mt_write_small(const char *text, size_t length, char *out)
-{
-    bool is_first = true;
-    for (size_t at = 0, n; at < length; at += n) {
-        uint32_t c = mt_utf8_decode(text + at);
-        n = mt_utf8_encode(is_first ? c : to_small(c), out + at);
-        is_first = is_first && !is_capital(c);
-    }
-}
 
 static enum mt_status append_large(struct edit *edit, const UCaseMap *rules, const char *bytes,
                                    size_t length, struct mt_error *err)
@@ -301,7 +271,7 @@ static bool is_camel_case(const char *text, struct mt_range word)
     bool has_inner_capital = false, has_small = false;
     for (size_t at = word.begin; at < word.end; at += mt_char_length(text + at)) {
         uint32_t c = mt_utf8_decode(text + at);
-        has_inner_capital = has_inner_capital || (at > word.begin && is_capital(c));
+        has_inner_capital = has_inner_capital || (at > word.begin && mt_is_capital(c));
         has_small = has_small || u_islower((UChar32)c);
     }
     return has_inner_capital && has_small;
@@ -381,8 +351,8 @@ static size_t and_between_names(const struct edit *edit, size_t at)
                n_near = mt_size_min(MAX_AND_BYTES + n_right, edit->n_target - at);
         const char *found = memmem(target + at, n_near, source + right.begin, n_right);
         bool are_names = word_before(source, end) == n_left && right.begin == from &&
-                         is_capital(mt_utf8_decode(source + end - n_left)) &&
-                         is_capital(mt_utf8_decode(source + from)) &&
+                         mt_is_capital(mt_utf8_decode(source + end - n_left)) &&
+                         mt_is_capital(mt_utf8_decode(source + from)) &&
                          memcmp(source + end - n_left, target + at - n_left, n_left) == 0;
         if (found > target + at && are_names && is_and(target + at, (size_t)(found - target) - at))
             return (size_t)(found - target) - at;
@@ -453,6 +423,28 @@ static bool is_ordinal(const struct edit *edit, size_t at)
            at > 0 && mt_ascii_is_digit(edit->target[at - 1]) && edit->target[at] == '.';
 }
 
+/* Whether the text is no sentence, and its full stop belongs to a.m. or p.m.: "9 a.m." */
+static bool ends_in_half(const char *text, size_t length)
+{
+    return length > 4 && text[length - 5] == ' ' && !mt_is_capital(mt_utf8_decode(text)) &&
+           (memcmp(text + length - 4, "a.m.", 4) == 0 || memcmp(text + length - 4, "p.m.", 4) == 0);
+}
+
+/* Writes the source's last n bytes, which are a mark that the target lacks. Behind Chinese and
+ * Japanese letters a full stop is theirs. */
+static void write_final_mark(struct edit *edit, size_t n)
+{
+    size_t at;
+    uint32_t last = last_char(edit->target, edit->n_target, &at);
+    const char *mark = edit->source + edit->n_source - n;
+    bool is_stop =
+        n == 1 && *mark == '.' && mt_script_is_unspaced(last) && last >= MT_FIRST_IDEOGRAPH;
+    if (is_stop)
+        mt_text_append_char(edit->out, 0x3002);
+    else
+        mt_text_append(edit->out, mark, n);
+}
+
 /* Returns how many bytes of the source's end have to be written behind the sentence. */
 static size_t match_final_mark(struct edit *edit)
 {
@@ -464,7 +456,7 @@ static size_t match_final_mark(struct edit *edit)
     size_t n_ellipsis = final_ellipsis(edit->source, edit->n_source);
     size_t n_wanted = n_ellipsis > 0 ? n_ellipsis : edit->n_source - mark_begin;
     if (is_final_mark(wanted) && mt_is_word_char(found))
-        return n_wanted;
+        return ends_in_half(edit->source, edit->n_source) ? 0 : n_wanted;
     size_t n_found = final_ellipsis(edit->target, edit->n_target);
     if (n_ellipsis > 0 && n_found > 0 && n_found != n_ellipsis) {
         drop(edit, edit->n_target - n_found, edit->n_target);
@@ -527,12 +519,12 @@ static enum first_letter find_first_letter(const struct edit *edit)
     struct mt_range name = find_name(edit, word);
     if (name.begin < name.end)
         return FIRST_AS_IT_IS;
-    if (is_capital(wanted) && u_islower((UChar32)found))
+    if (mt_is_capital(wanted) && u_islower((UChar32)found))
         return FIRST_CAPITAL;
     bool is_fragment = mt_is_word_char(last_char(edit->source, edit->n_source, &at));
     bool is_acronym = word.end > mt_char_length(edit->target) &&
-                      is_capital(mt_utf8_decode(edit->target + mt_char_length(edit->target)));
-    if (is_fragment && u_islower((UChar32)wanted) && is_capital(found) && !is_acronym &&
+                      mt_is_capital(mt_utf8_decode(edit->target + mt_char_length(edit->target)));
+    if (is_fragment && u_islower((UChar32)wanted) && mt_is_capital(found) && !is_acronym &&
         is_known_small(edit, word))
         return FIRST_SMALL;
     return FIRST_AS_IT_IS;
@@ -736,7 +728,7 @@ static enum mt_status edit_sentence(struct edit *edit, struct mt_error *err)
     }
     if (!status)
         status = write_sentence(edit, rules, first, err);
-    mt_text_append(edit->out, edit->source + edit->n_source - n_mark, n_mark);
+    write_final_mark(edit, n_mark);
     ucasemap_close(rules);
     free(own);
     return status;

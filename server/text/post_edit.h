@@ -42,13 +42,6 @@
 
 struct mt_tokenizer;
 
-/* Whether all letters are capitals, in at least two words or in one that is too long for an
- * acronym, and small letters would have as many bytes. */
-bool mt_is_in_capitals(const char *text, size_t length);
-
-/* Copies such a text to out, which is as long, with small letters except for the first. */
-void mt_write_small(const char *text, size_t length, char *out);
-
 /* Returns the part of a sentence that the model is shown, without brackets around it, an ellipsis
  * before it, or all but the first of the marks that end it. Brackets may be around several
  * sentences: *closing, at first 0, is the bracket that closes them until it has come. */

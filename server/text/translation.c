@@ -4,6 +4,7 @@
 #include "base/size.h"
 #include "base/vector.h"
 #include "model/model.h"
+#include "server/text/capitals.h"
 #include "server/text/numbers/numbers.h"
 #include "server/text/post_edit.h"
 #include "server/text/tagged_text.h"

@@ -1,6 +1,7 @@
 #include "server/text/post_edit.h"
 
 #include "model/tokenizer/tokenizer.h"
+#include "server/text/capitals.h"
 #include "tests/unit/model/tokenizer/tokenizer_dir.h"
 
 static struct mt_tokenizer *tokenizer;
@@ -72,7 +73,9 @@ static const struct {
     {"Ecuador.", "++", "Ecuador."},
     {"Chapter 5", "...", "Chapter 5"},
     {"one hundred", "100", "100"},
-    {"3 p.m.", "15:00", "15:00."},
+    {"3 p.m.", "15:00", "15:00"},
+    {"At 3 p.m.", "Um 15:00", "Um 15:00."},
+    {"At 3 p.m.", "3\u6642", "3\u6642\u3002"},
     {"5 - 3", "5", "5"},
     {"5 percent", "5 %", "5 %"},
     {"House 5", "5 \xE5\xAE\xB6", "5 \xE5\xAE\xB6"},
@@ -307,6 +310,9 @@ START_TEST(capitals_become_small_in_place)
         {"NATO", NULL},
         {"5 + 5", NULL},
         {"A 5", NULL},
+        {"9:05 PM", NULL},
+        {"I AM 9", "I am 9"},
+        {"OPEN AT 9:05 PM", "Open at 9:05 pm"},
         {"THE house", NULL},
         {"", NULL},
         {"\xC4\xB0STANBUL IS", NULL}, /* its small i takes another number of bytes */
