@@ -2,6 +2,7 @@
 
 #include "base/ascii.h"
 #include "server/text/numbers/number_notation.h"
+#include "server/text/numbers/number_signs.h"
 
 #include <string.h>
 
@@ -106,11 +107,19 @@ static enum mt_status write_with_sign(const struct mt_localising *languages, con
     return MT_OK;
 }
 
-/* Writes the digits and separators in the target's notation, with a currency's sign or % on the
- * target's side. Anything else beside them stays. */
+/* Writes an English ordinal, or the digits and separators, in the target's notation, with a
+ * currency's sign or % on the target's side. Anything else beside them stays. */
 static enum mt_status write_number(const struct mt_localising *languages, const char *words,
                                    size_t length, struct mt_text *out, struct mt_error *err)
 {
+    const struct mt_number_signs ordinal = {.source = words,
+                                            .target = words,
+                                            .n_source = length,
+                                            .n_target = length,
+                                            .target_lang = languages->target_lang};
+    if (languages->target_lang[0] && mt_is_ordinal(words, length) &&
+        mt_number_sign_write(&ordinal, 0, out) > 0)
+        return MT_OK;
     struct bare bare = read_bare(words, length);
     struct mt_text number = {0};
     bool is_sure = false;

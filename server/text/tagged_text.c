@@ -91,8 +91,15 @@ static void add_blank(struct mt_tagged_text *tagged)
         tagged->anchors[n - 1].text++;
 }
 
-/* A word follows points that took its blank: the blank is put back, and the points lead the
- * word. */
+static bool is_behind_bracket(const struct mt_text *text, size_t at)
+{
+    return at > 0 && at <= text->length &&
+           u_charType((UChar32)mt_utf8_decode(text->bytes + mt_previous_char(text->bytes, at))) ==
+               U_START_PUNCTUATION;
+}
+
+/* A word follows points that took its blank, or are behind a bracket: the blank is put back, and the
+ * points lead the word. */
 static void give_back_blank(struct mt_tagged_text *tagged)
 {
     bool took = false;
@@ -102,7 +109,7 @@ static void give_back_blank(struct mt_tagged_text *tagged)
         add_blank(tagged);
     for (size_t i = tagged->pending; i < tagged->n; i++) {
         struct mt_tag *tag = &tagged->tags[i];
-        tag->leads = took || tag->leads;
+        tag->leads = took || tag->leads || is_behind_bracket(&tagged->text, tag->begin);
         tag->took_blank = false;
         if (took && tag->begin + 1 == tagged->text.length) {
             tag->end = tagged->text.length;

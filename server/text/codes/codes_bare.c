@@ -1,5 +1,6 @@
 /* Finds texts that are nothing but a number or a letter. */
 #include "server/text/codes/codes_state.h"
+#include "server/text/numbers/number_signs.h"
 
 #include <unicode/uchar.h>
 
@@ -54,7 +55,8 @@ static void end_part(struct mt_codes_finder *finder, const struct part *part)
     if (part->n_letters == 1 && !part->has_digit && !part->has_code && mt_ascii_is_letter(letter) &&
         letter != 'I') /* G, of a table or a row of chords; I is a word */
         mt_codes_claim_over(finder, MT_CODE_EDGE, part->letter, part->letter + 1);
-    if (part->has_letter || !(part->has_digit || part->has_code))
+    bool may_be_ordinal = part->n_letters == 2 && part->has_digit && mt_codes_is_english(finder);
+    if ((part->has_letter && !may_be_ordinal) || !(part->has_digit || part->has_code))
         return;
     while (begin < end &&
            (finder->taken[begin] == MT_TAKEN_SIGN || finder->taken[begin] == MT_TAKEN_BLANK ||
@@ -67,8 +69,9 @@ static void end_part(struct mt_codes_finder *finder, const struct part *part)
     for (size_t i = begin; i < end; i++)
         if (finder->taken[i] == MT_TAKEN_SIGN)
             return; /* the digits of such a mixture are shown to the model */
-    bool is_number = is_bare(finder, begin, end);
-    if (!is_number && !part->has_digit)
+    bool is_number = may_be_ordinal ? mt_is_ordinal(finder->text + begin, end - begin)
+                                    : is_bare(finder, begin, end);
+    if (!is_number && (may_be_ordinal || !part->has_digit))
         return; /* nothing of it is translated anyway */
     size_t found = mt_codes_claim_over(finder, MT_CODE_EDGE, begin, end);
     if (found != MT_NO_MATE && is_number)

@@ -310,9 +310,9 @@ static bool stands_for_word(const struct mt_codes_finder *finder, const struct m
 /* Whether the item separates texts where it is between blanks, however long they are. */
 static bool is_bullet(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
-    static const uint32_t bullets[] = {0x2022, 0xB7,   0x25CF, 0x25AA, 0x25E6,
-                                       0x2023, 0x2027, 0x2219, 0x25A0, 0x25C6,
-                                       0x2666, 0x203B, 0xA6,   0x30FB, 0};
+    static const uint32_t bullets[] = {0x2022, 0xB7,   0x25CF, 0x25AA, 0x25E6, 0x2023,
+                                       0x2027, 0x2219, 0x25A0, 0x25C6, 0x2666, 0x203B,
+                                       0xA6,   0x30FB, 0x2610, 0x2611, 0x2612, 0};
     return is_one_character(finder, item, bullets);
 }
 
@@ -393,12 +393,13 @@ static void take_signs(struct mt_codes_finder *finder)
     }
 }
 
-/* Whether it is an emoji or a circled number, and a text begins behind it. */
+/* Whether it is an emoji, a box or a circled number, and a text begins behind it. */
 static bool is_marker(const struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i];
     uint32_t c = mt_codes_at(finder, item->begin);
-    bool is_circled = (c >= 0x2460 && c <= 0x2473) || (c >= 0x2776 && c <= 0x2793);
+    bool is_circled = (c >= 0x2460 && c <= 0x2473) || (c >= 0x2776 && c <= 0x2793) ||
+                      (c >= 0x2610 && c <= 0x2612);
     return (is_circled
                 ? mt_codes_next(finder, item->begin) - item->begin
                 : mt_emoji_at(finder->text, item->end, item->begin)) == item->end - item->begin &&

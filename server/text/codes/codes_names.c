@@ -311,6 +311,25 @@ static size_t match_flag(const struct run *run)
     return at == run->end || run->text[at] == '=' ? run->end : 0;
 }
 
+/* Matches fields of HTTP: X-Forwarded-For, Access-Control-Allow-Origin, Content-Type. */
+static size_t match_field(const struct run *run)
+{
+    static const char *const names[] = {
+        "Content-Type",  "Content-Length", "User-Agent", "Content-Disposition",
+        "Cache-Control", "Set-Cookie",     NULL};
+    const char *text = run->text + run->begin;
+    size_t at = run->begin, n_parts = 0, n = run->end - run->begin;
+    while (at < run->end && mt_ascii_is_capital(run->text[at])) {
+        while (at < run->end && mt_codes_is_name_char(run->text[at]))
+            at++;
+        n_parts++;
+        at += at + 1 < run->end && run->text[at] == '-';
+    }
+    bool is_field =
+        n_parts > 2 && (strncmp(text, "X-", 2) == 0 || strncmp(text, "Access-", 7) == 0);
+    return at == run->end && (is_field || mt_codes_is_among(names, text, n)) ? at : 0;
+}
+
 /* Matches std::string, user@host, a[i] and foo["x"], but not the note in "Paris[1]". */
 static size_t match_joined(const struct run *run)
 {
@@ -368,7 +387,7 @@ size_t mt_codes_match_name(const char *text, size_t begin, size_t end)
 {
     static size_t (*const matchers[])(const struct run *run) = {
         match_call,      match_path,  match_camel,    match_snake, match_hash,  match_numbered,
-        match_ampersand, match_sharp, match_protocol, match_flag,  match_joined};
+        match_ampersand, match_sharp, match_protocol, match_flag,  match_field, match_joined};
     const struct run run = {text, begin, end};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers && begin < end; k++) {
         size_t found = matchers[k](&run);

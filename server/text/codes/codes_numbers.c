@@ -1,5 +1,4 @@
-/* Finds numbers that models break: with a currency's code, scores, versions, "No. 5", angles, feet
- * and inches. */
+/* Finds numbers that models break: with a currency's code, scores, versions, "No. 5". */
 #include "server/text/codes/codes_state.h"
 #include "server/text/codes/reading.h"
 
@@ -10,10 +9,8 @@
 #define MOST_IN_SEQUENCE 32
 /* Most letters directly behind an amount, as in £20pp. */
 #define MOST_GLUED_LETTERS 3
-/* How far back the quotation mark is looked for that another one closes. */
-#define MAX_QUOTED_BYTES 1000
 
-static const struct mt_codes_item *item_at(const struct mt_codes_finder *finder, size_t i)
+const struct mt_codes_item *mt_codes_item_at(const struct mt_codes_finder *finder, size_t i)
 {
     static const struct mt_codes_item none = {.taken = MT_TAKEN_EDGE};
     return i < finder->n_items ? &finder->items[i] : &none;
@@ -45,23 +42,30 @@ bool mt_codes_claim_amount(struct mt_codes_finder *finder, size_t begin, size_t 
     return found != MT_NO_MATE;
 }
 
-static bool is_number(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+bool mt_codes_is_number(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     return item->taken == MT_FREE && item->core_begin < item->core_end &&
            mt_codes_digit_at(finder, item->core_begin) &&
            mt_codes_number_end(finder, item->core_begin, item->core_end) == item->core_end;
 }
 
-/* Whether `next` follows `item` after one blank, without punctuation in between. */
-static bool follows(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
-                    const struct mt_codes_item *next)
+bool mt_codes_is_digits(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end; at++)
+        if (!mt_codes_digit_at(finder, at))
+            return false;
+    return begin < end;
+}
+
+bool mt_codes_follows(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
+                      const struct mt_codes_item *next)
 {
     return next->taken == MT_FREE && item->core_end == item->end &&
            next->core_begin == next->begin && next->begin == mt_codes_next(finder, item->end);
 }
 
-static bool is_text(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
-                    const char *const *words)
+bool mt_codes_item_is(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
+                      const char *const *words)
 {
     return mt_codes_is_among(words, finder->text + item->core_begin,
                              item->core_end - item->core_begin);
@@ -86,7 +90,7 @@ static bool is_currency_code(const struct mt_codes_finder *finder, const struct 
     UChar name[4] = {0};
     const char *text = finder->text + item->core_begin;
     if (item->taken != MT_FREE || item->core_end - item->core_begin != 3 ||
-        is_text(finder, item, words))
+        mt_codes_item_is(finder, item, words))
         return false;
     for (size_t i = 0; i < 3; i++) {
         if (text[i] < 'A' || text[i] > 'Z')
@@ -107,23 +111,24 @@ static bool is_counted(const struct mt_codes_finder *finder, const struct mt_cod
                                           "Millionen", "Milliarden", NULL};
     return number->core_end < number->end
                ? mt_codes_char(finder, number->core_end) == '%'
-               : next->taken == MT_FREE && is_text(finder, next, counted);
+               : next->taken == MT_FREE && mt_codes_item_is(finder, next, counted);
 }
 
 /* Claims an amount with its currency: 5 USD, EUR 20. */
 static size_t take_currency(struct mt_codes_finder *finder, size_t i)
 {
-    const struct mt_codes_item *first = item_at(finder, i), *second = item_at(finder, i + 1);
-    if (!follows(finder, first, second))
+    const struct mt_codes_item *first = mt_codes_item_at(finder, i),
+                               *second = mt_codes_item_at(finder, i + 1);
+    if (!mt_codes_follows(finder, first, second))
         return 0;
-    bool is_one = (is_currency_code(finder, first) && is_number(finder, second)) ||
+    bool is_one = (is_currency_code(finder, first) && mt_codes_is_number(finder, second)) ||
                   (is_currency_code(finder, second) &&
-                   (is_number(finder, first) || (first->has_digit && !first->has_letter)));
+                   (mt_codes_is_number(finder, first) || (first->has_digit && !first->has_letter)));
     size_t begin = first->begin;
     if (!is_one || !mt_codes_claim_amount(finder, begin, second->core_end))
         return 0;
     /* Models add years or hours to a bare number. */
-    if (!is_counted(finder, second, item_at(finder, i + 2)))
+    if (!is_counted(finder, second, mt_codes_item_at(finder, i + 2)))
         mt_codes_change(finder, finder->n - 1, MT_CODE_WORD);
     return 2;
 }
@@ -131,7 +136,7 @@ static size_t take_currency(struct mt_codes_finder *finder, size_t i)
 /* Claims a pair of currencies: EUR/USD. */
 static size_t take_pair(struct mt_codes_finder *finder, size_t i)
 {
-    struct mt_codes_item first = *item_at(finder, i), second = first;
+    struct mt_codes_item first = *mt_codes_item_at(finder, i), second = first;
     const char *slash =
         memchr(finder->text + first.core_begin, '/', first.core_end - first.core_begin);
     if (!slash)
@@ -146,7 +151,7 @@ static size_t take_pair(struct mt_codes_finder *finder, size_t i)
  * thousands. */
 static size_t take_fraction(struct mt_codes_finder *finder, size_t i)
 {
-    const struct mt_codes_item *item = item_at(finder, i);
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i);
     size_t begin = item->core_begin, at = begin, end = item->core_end;
     if (u_charType((UChar32)mt_codes_at(finder, at)) == U_CURRENCY_SYMBOL)
         at = mt_codes_next(finder, at);
@@ -163,12 +168,14 @@ static size_t take_fraction(struct mt_codes_finder *finder, size_t i)
 /* Claims US$ 20.00, because models lose a sign that stands alone behind letters. */
 static size_t take_dollars(struct mt_codes_finder *finder, size_t i)
 {
-    const struct mt_codes_item *sign = item_at(finder, i), *number = item_at(finder, i + 1);
+    const struct mt_codes_item *sign = mt_codes_item_at(finder, i),
+                               *number = mt_codes_item_at(finder, i + 1);
     size_t n = sign->core_end - sign->core_begin;
     bool is_sign = sign->taken == MT_FREE && n >= 2 && n <= 4 &&
                    mt_ascii_is_capital(finder->text[sign->core_begin]) &&
                    finder->text[sign->core_end - 1] == '$';
-    return is_sign && is_number(finder, number) && follows(finder, sign, number) &&
+    return is_sign && mt_codes_is_number(finder, number) &&
+                   mt_codes_follows(finder, sign, number) &&
                    mt_codes_claim_amount(finder, sign->core_begin, number->core_end)
                ? 2
                : 0;
@@ -178,7 +185,7 @@ static size_t take_dollars(struct mt_codes_finder *finder, size_t i)
  * number. */
 static size_t take_rate(struct mt_codes_finder *finder, size_t i)
 {
-    const struct mt_codes_item *item = item_at(finder, i);
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i);
     size_t begin = item->core_begin, at = begin, end;
     bool has_sign = u_charType((UChar32)mt_codes_at(finder, begin)) == U_CURRENCY_SYMBOL;
     at = has_sign ? mt_codes_number_end(finder, mt_codes_next(finder, begin), item->core_end)
@@ -196,7 +203,7 @@ static size_t take_rate(struct mt_codes_finder *finder, size_t i)
 static size_t take_amount(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const multiples[] = {"bn", "m", "M", "k", "K", "B", "tn", "mln", "b", "T"};
-    const struct mt_codes_item *item = item_at(finder, i);
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i);
     size_t at = item->core_begin;
     for (size_t n = 0; n < 2 && mt_ascii_is_letter(mt_codes_char(finder, at)); n++)
         at++; /* US$, A$ */
@@ -226,63 +233,11 @@ static size_t take_amount(struct mt_codes_finder *finder, size_t i)
     return 0;
 }
 
-/* Claims 10 Mbit/s, 500 kbps. */
-static size_t take_speed(struct mt_codes_finder *finder, size_t i)
-{
-    static const char *const units[] = {"bit/s", "B/s", "b/s", "bps", "Bps", "iB/s", NULL};
-    const struct mt_codes_item *number = item_at(finder, i);
-    struct mt_codes_item unit = *item_at(finder, i + 1);
-    bool is_one = is_number(finder, number) && follows(finder, number, &unit) &&
-                  mt_codes_is_one_of(finder->text[unit.core_begin], "kKMGT");
-    unit.core_begin++;
-    return is_one && is_text(finder, &unit, units) &&
-                   mt_codes_claim_amount(finder, number->core_begin, unit.core_end)
-               ? 2
-               : 0;
-}
-
-/* Claims 4 m x 5 m, because models lose one of the units. */
-static size_t take_sides(struct mt_codes_finder *finder, size_t i)
-{
-    static const char *const units[] = {"mm", "cm", "m", "km", "in", "ft", "px", NULL};
-    static const char *const signs[] = {"x", "X", NULL};
-    size_t n = 0;
-    while (is_number(finder, item_at(finder, i + n)) &&
-           is_text(finder, item_at(finder, i + n + 1), units) &&
-           follows(finder, item_at(finder, i + n), item_at(finder, i + n + 1))) {
-        n += 2;
-        if (!is_text(finder, item_at(finder, i + n), signs) ||
-            !follows(finder, item_at(finder, i + n - 1), item_at(finder, i + n)))
-            break;
-        n++;
-    }
-    return n >= 5 && n % 3 == 2 &&
-                   mt_codes_take(finder, MT_CODE_NUMBER, item_at(finder, i)->core_begin,
-                                 item_at(finder, i + n - 1)->core_end)
-               ? n
-               : 0;
-}
-
-/* Claims 500 g of "500 g sugar" in recipes: models take the letter for a part of the next word. */
-static size_t take_portion(struct mt_codes_finder *finder, size_t i)
-{
-    static const char *const units[] = {"g", "ml", "cl", "dl", NULL};
-    const struct mt_codes_item *number = item_at(finder, i), *unit = item_at(finder, i + 1),
-                               *what = item_at(finder, i + 2);
-    bool is_one = is_number(finder, number) && is_text(finder, unit, units) &&
-                  follows(finder, number, unit) && follows(finder, unit, what) &&
-                  what->core_end - what->core_begin > 2 &&
-                  u_islower((UChar32)mt_codes_at(finder, what->core_begin)) &&
-                  mt_codes_is_english(finder);
-    return is_one && mt_codes_take(finder, MT_CODE_WORD, number->core_begin, unit->core_end) ? 2
-                                                                                             : 0;
-}
-
 /* Claims 5€, because English models misread a sign behind the number. Prices with decimals are left
  * to the model, since the target language writes them in its own way. */
 static size_t take_price(struct mt_codes_finder *finder, size_t i)
 {
-    const struct mt_codes_item *item = item_at(finder, i);
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i);
     size_t at = item->core_begin;
     while (at < item->core_end && mt_codes_digit_at(finder, at))
         at++;
@@ -297,7 +252,7 @@ static size_t take_price(struct mt_codes_finder *finder, size_t i)
 /* Claims 3:0, 16:9 and 1:1000. Two digits behind the colon are minutes. */
 static size_t take_ratio(struct mt_codes_finder *finder, size_t i)
 {
-    const struct mt_codes_item *item = item_at(finder, i);
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i);
     size_t at = item->core_begin, begin = at;
     while (at < item->core_end && mt_codes_digit_at(finder, at))
         at++;
@@ -308,33 +263,12 @@ static size_t take_ratio(struct mt_codes_finder *finder, size_t i)
         at++;
     static const char *const before[] = {"Ratio", "ratio", "Scale", "scale", "score",
                                          "Score", "odds",  "Odds",  NULL};
-    bool is_time = at - second == 2 && !(i > 0 && item_at(finder, i - 1)->taken == MT_FREE &&
-                                         is_text(finder, item_at(finder, i - 1), before));
+    bool is_time =
+        at - second == 2 && !(i > 0 && mt_codes_item_at(finder, i - 1)->taken == MT_FREE &&
+                              mt_codes_item_is(finder, mt_codes_item_at(finder, i - 1), before));
     bool is_one = at == item->core_end && colon > begin && colon - begin <= 4 && second > colon &&
                   at > second && !is_time;
     return is_one && mt_codes_take(finder, MT_CODE_WORD, begin, at);
-}
-
-static bool is_digits(const struct mt_codes_finder *finder, size_t begin, size_t end)
-{
-    for (size_t at = begin; at < end; at++)
-        if (!mt_codes_digit_at(finder, at))
-            return false;
-    return begin < end;
-}
-
-/* Claims 2 1/2: models read two numbers and lose one. */
-static size_t take_mixed(struct mt_codes_finder *finder, size_t i)
-{
-    const struct mt_codes_item *whole = item_at(finder, i), *part = item_at(finder, i + 1);
-    if (!is_digits(finder, whole->begin, whole->end) || !follows(finder, whole, part))
-        return 0;
-    const char *slash =
-        memchr(finder->text + part->core_begin, '/', part->core_end - part->core_begin);
-    size_t at = slash ? (size_t)(slash - finder->text) : part->core_end;
-    bool is_one = is_digits(finder, part->core_begin, at) &&
-                  is_digits(finder, at + 1, part->core_end) && part->core_end - at <= 3;
-    return is_one && mt_codes_take(finder, MT_CODE_NUMBER, whole->begin, part->core_end) ? 2 : 0;
 }
 
 /* Claims 1 2 3 and 555 123 4567: models lose some of several numbers. */
@@ -342,87 +276,21 @@ static size_t take_sequence(struct mt_codes_finder *finder, size_t i)
 {
     size_t n = 0;
     while (n < MOST_IN_SEQUENCE &&
-           is_digits(finder, item_at(finder, i + n)->begin, item_at(finder, i + n)->core_end) &&
-           (n == 0 || follows(finder, item_at(finder, i + n - 1), item_at(finder, i + n))))
+           mt_codes_is_digits(finder, mt_codes_item_at(finder, i + n)->begin,
+                              mt_codes_item_at(finder, i + n)->core_end) &&
+           (n == 0 || mt_codes_follows(finder, mt_codes_item_at(finder, i + n - 1),
+                                       mt_codes_item_at(finder, i + n))))
         n++;
-    return n >= 3 && mt_codes_take(finder, MT_CODE_NUMBER, item_at(finder, i)->begin,
-                                   item_at(finder, i + n - 1)->core_end)
+    return n >= 3 && mt_codes_take(finder, MT_CODE_NUMBER, mt_codes_item_at(finder, i)->begin,
+                                   mt_codes_item_at(finder, i + n - 1)->core_end)
                ? n
                : 0;
-}
-
-/* Claims 5 ft 11 in. */
-static size_t take_feet_in_words(struct mt_codes_finder *finder, size_t i)
-{
-    static const char *const feet[] = {"ft", NULL}, *const inches[] = {"in", NULL};
-    for (size_t k = 0; k < 3; k++)
-        if (!follows(finder, item_at(finder, i + k), item_at(finder, i + k + 1)) && k < 2)
-            return 0;
-    bool is_one =
-        is_number(finder, item_at(finder, i)) && is_text(finder, item_at(finder, i + 1), feet) &&
-        is_number(finder, item_at(finder, i + 2)) &&
-        is_text(finder, item_at(finder, i + 3), inches) && item_at(finder, i + 3)->taken == MT_FREE;
-    return is_one && mt_codes_take(finder, MT_CODE_NUMBER, item_at(finder, i)->begin,
-                                   item_at(finder, i + 3)->core_end)
-               ? 4
-               : 0;
-}
-
-/* Claims feet and inches: 5'11", 6' 2". */
-static size_t take_feet(struct mt_codes_finder *finder, size_t i)
-{
-    const struct mt_codes_item *item = item_at(finder, i);
-    size_t at = item->core_begin, begin = at;
-    while (at < item->end && at - begin < 2 && mt_codes_digit_at(finder, at))
-        at++;
-    uint32_t foot = mt_codes_at(finder, at);
-    if (at == begin || at >= item->end || (foot != '\'' && foot != 0x2019 && foot != 0x2032))
-        return 0;
-    at = mt_codes_next(finder, at);
-    size_t inches = at;
-    while (at < item->end && at - inches < 3 &&
-           (mt_codes_digit_at(finder, at) || finder->text[at] == '.'))
-        at++;
-    uint32_t inch = mt_codes_at(finder, at);
-    bool has_mark = at < item->end && (inch == '"' || inch == 0x201D || inch == 0x2033);
-    if (at == inches || (!has_mark && at != item->core_end))
-        return 0;
-    at = has_mark ? mt_codes_next(finder, at) : at;
-    return mt_codes_take(finder, MT_CODE_NUMBER, begin, at);
-}
-
-static bool is_minute_sign(uint32_t c)
-{
-    return c == '\'' || c == '"' || c == 0x2019 || c == 0x201D || c == 0x2032 || c == 0x2033;
-}
-
-/* Claims an angle or a geographical coordinate: 48°51′24″N, 2°21'E, 45°N. 20°C is neither. */
-static size_t take_angle(struct mt_codes_finder *finder, size_t i)
-{
-    const struct mt_codes_item *item = item_at(finder, i);
-    size_t begin = item->core_begin, at = mt_codes_number_end(finder, begin, item->end),
-           n_parts = 1;
-    if (at == begin || at >= item->end || mt_codes_at(finder, at) != 0xB0)
-        return 0;
-    at = mt_codes_next(finder, at);
-    while (at < item->end && n_parts < 3 && mt_codes_digit_at(finder, at)) {
-        size_t stop = mt_codes_number_end(finder, at, item->end);
-        if (stop >= item->end || !is_minute_sign(mt_codes_at(finder, stop)))
-            break;
-        at = mt_codes_next(finder, stop);
-        n_parts++;
-    }
-    bool has_side = at < item->end && mt_codes_is_one_of(finder->text[at], "NSEW") &&
-                    !mt_codes_is_letter(mt_codes_at(finder, at + 1));
-    at += has_side;
-    bool is_one = (has_side || n_parts > 1) && !mt_codes_is_letter(mt_codes_at(finder, at));
-    return is_one && mt_codes_take(finder, MT_CODE_NUMBER, begin, at);
 }
 
 /* Claims 5,- and 5,--, as shops write prices. */
 static size_t take_round_price(struct mt_codes_finder *finder, size_t i)
 {
-    const struct mt_codes_item *item = item_at(finder, i);
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i);
     size_t begin = item->begin, at = item->core_begin;
     if (!mt_codes_digit_at(finder, at))
         return 0;
@@ -433,10 +301,10 @@ static size_t take_round_price(struct mt_codes_finder *finder, size_t i)
     while (at < item->end && (finder->text[at] == '-' || mt_codes_at(finder, at) == 0x2013 ||
                               mt_codes_at(finder, at) == 0x2014))
         at = mt_codes_next(finder, at);
-    const struct mt_codes_item *sign = item_at(finder, i + 1);
+    const struct mt_codes_item *sign = mt_codes_item_at(finder, i + 1);
     uint32_t behind =
         at == item->end && sign->taken == MT_FREE ? mt_codes_at(finder, sign->begin) : 0;
-    uint32_t before = i > 0 ? mt_codes_at(finder, item_at(finder, i - 1)->begin) : 0;
+    uint32_t before = i > 0 ? mt_codes_at(finder, mt_codes_item_at(finder, i - 1)->begin) : 0;
     bool is_price = u_charType((UChar32)mt_codes_at(finder, begin)) == U_CURRENCY_SYMBOL ||
                     u_charType((UChar32)mt_codes_at(finder, at)) == U_CURRENCY_SYMBOL ||
                     u_charType((UChar32)behind) == U_CURRENCY_SYMBOL ||
@@ -464,7 +332,7 @@ static size_t clauses_end(const struct mt_codes_finder *finder, size_t at, size_
  * Parts of three digits make a number of another language. */
 static size_t take_section(struct mt_codes_finder *finder, size_t i)
 {
-    const struct mt_codes_item *item = item_at(finder, i);
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i);
     size_t n_stops = 0, n_digits = 0;
     size_t number_end = mt_codes_number_end(finder, item->core_begin, item->end);
     size_t end = clauses_end(finder, number_end, item->end);
@@ -487,7 +355,7 @@ static size_t take_section(struct mt_codes_finder *finder, size_t i)
 /* Claims two whole prices and the dash between them, $5–$10, of which models lose a sign. */
 static size_t take_prices(struct mt_codes_finder *finder, size_t i)
 {
-    const struct mt_codes_item *item = item_at(finder, i);
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i);
     size_t at = item->core_begin, n = 0;
     while (at < item->core_end && n < 2 &&
            u_charType((UChar32)mt_codes_at(finder, at)) == U_CURRENCY_SYMBOL) {
@@ -503,25 +371,6 @@ static size_t take_prices(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_NUMBER, item->core_begin, at);
 }
 
-/* Claims 15": inches, unless the mark closes what another one has opened; 12" x 8" is one. */
-static size_t take_inches(struct mt_codes_finder *finder, size_t i)
-{
-    const struct mt_codes_item *item = item_at(finder, i);
-    size_t at = item->core_end, open = 0, from = finder->items[0].begin;
-    bool is_one = item->begin == item->core_begin && is_number(finder, item) && at < item->end &&
-                  finder->text[at] == '"';
-    from = at > MAX_QUOTED_BYTES && from < at - MAX_QUOTED_BYTES ? at - MAX_QUOTED_BYTES : from;
-    for (size_t k = from; k < at && is_one; k++)
-        open += finder->text[k] == '"' && finder->taken[k] == MT_FREE;
-    if (!is_one || open % 2 == 1 || !mt_codes_take(finder, MT_CODE_NUMBER, item->begin, at + 1))
-        return 0;
-    static const char *const signs[] = {"x", "X", "\xC3\x97", NULL};
-    if (i > 1 && is_text(finder, item_at(finder, i - 1), signs) && finder->n > 1 &&
-        finder->found[finder->n - 2].code.at.end + 1 == item_at(finder, i - 1)->begin)
-        mt_codes_join(finder);
-    return 1;
-}
-
 /* Claims the time zone behind a time: 3 PM EST, 21:00 CET. */
 static size_t take_zone(struct mt_codes_finder *finder, size_t i)
 {
@@ -529,17 +378,17 @@ static size_t take_zone(struct mt_codes_finder *finder, size_t i)
                                         "GMT", "UTC", "BST", "CET", "CEST", "EET",  "MSK", "IST",
                                         "JST", "KST", "HKT", "SGT", "AEST", "AEDT", NULL};
     static const char *const halves[] = {"AM", "PM", "am", "pm", "a.m", "p.m", NULL};
-    const struct mt_codes_item *item = item_at(finder, i);
-    const struct mt_codes_item *before = i > 0 ? item_at(finder, i - 1) : item;
-    bool is_time = before->has_digit || is_text(finder, before, halves);
-    return i > 0 && is_time && is_text(finder, item, zones) &&
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i);
+    const struct mt_codes_item *before = i > 0 ? mt_codes_item_at(finder, i - 1) : item;
+    bool is_time = before->has_digit || mt_codes_item_is(finder, before, halves);
+    return i > 0 && is_time && mt_codes_item_is(finder, item, zones) &&
            mt_codes_take(finder, MT_CODE_WORD, item->core_begin, item->core_end);
 }
 
 /* Claims a version with a letter: v1.2.3. */
 static size_t take_tagged(struct mt_codes_finder *finder, size_t i)
 {
-    const struct mt_codes_item *item = item_at(finder, i);
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i);
     size_t at = item->core_begin + 1, n_stops = 0;
     if (!mt_codes_is_one_of(mt_codes_char(finder, item->core_begin), "vV") ||
         !mt_codes_digit_at(finder, at))
@@ -586,23 +435,24 @@ static size_t take_version(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const words[] = {"Version", "version", "v",   "v.",  "V",       "Ver", "ver",
                                         "Release", "release", "Rev", "rev", "VERSION", NULL};
-    const struct mt_codes_item *first = item_at(finder, i);
+    const struct mt_codes_item *first = mt_codes_item_at(finder, i);
     size_t n = 0;
     if (first->taken != MT_FREE)
         return 0;
-    if (is_text(finder, first, words)) {
-        const struct mt_codes_item *number = item_at(finder, i + 1);
+    if (mt_codes_item_is(finder, first, words)) {
+        const struct mt_codes_item *number = mt_codes_item_at(finder, i + 1);
         bool is_one = is_version(finder, number) && number->begin <= first->end + 1;
         return is_one && mt_codes_take(finder, MT_CODE_NUMBER, number->core_begin, number->core_end)
                    ? 2
                    : 0;
     }
-    while (n < 4 && is_acronym(finder, item_at(finder, i + n)) &&
-           follows(finder, item_at(finder, i + n), item_at(finder, i + n + 1)))
+    while (n < 4 && is_acronym(finder, mt_codes_item_at(finder, i + n)) &&
+           mt_codes_follows(finder, mt_codes_item_at(finder, i + n),
+                            mt_codes_item_at(finder, i + n + 1)))
         n++;
-    const struct mt_codes_item *number = item_at(finder, i + n);
+    const struct mt_codes_item *number = mt_codes_item_at(finder, i + n);
     bool is_one = n > 0 && is_version(finder, number) &&
-                  !is_counted(finder, number, item_at(finder, i + n + 1));
+                  !is_counted(finder, number, mt_codes_item_at(finder, i + n + 1));
     return is_one && mt_codes_take(finder, MT_CODE_WORD, first->core_begin, number->core_end)
                ? n + 1
                : 0;
@@ -653,8 +503,9 @@ static size_t take_numero(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const words[] = {"No", "Nos", "NO", NULL};
     static const char *const small[] = {"no", "nos", NULL}, *const of[] = {"of", NULL};
-    const struct mt_codes_item *first = item_at(finder, i), *number = item_at(finder, i + 1);
-    if (is_text(finder, first, words) && is_text(finder, number, of) &&
+    const struct mt_codes_item *first = mt_codes_item_at(finder, i),
+                               *number = mt_codes_item_at(finder, i + 1);
+    if (mt_codes_item_is(finder, first, words) && mt_codes_item_is(finder, number, of) &&
         mt_codes_is_english(finder) && mt_codes_char(finder, first->core_end) == '.')
         return mt_codes_take(finder, MT_CODE_WORD, first->core_begin, first->core_end + 1);
     if (first->taken == MT_FREE && mt_codes_is_english(finder) && is_glued_numero(finder, first))
@@ -662,20 +513,19 @@ static size_t take_numero(struct mt_codes_finder *finder, size_t i)
     if (first->taken != MT_FREE || number->taken != MT_FREE || !mt_codes_is_english(finder) ||
         mt_codes_char(finder, first->core_end) != '.')
         return 0;
-    bool is_small = is_text(finder, first, small);
+    bool is_small = mt_codes_item_is(finder, first, small);
     uint32_t behind =
         mt_codes_at(finder, mt_codes_skip_blanks(finder, number->end, finder->length));
     bool is_one = (is_range(finder, number) || is_number_of_letters(finder, number)) &&
                   number->core_begin == number->begin && first->core_end + 1 == first->end &&
                   number->begin == first->end + 1 &&
-                  (is_text(finder, first, words) ||
+                  (mt_codes_item_is(finder, first, words) ||
                    (is_small && (number->core_end < number->end || !u_islower((UChar32)behind))));
     return is_one && mt_codes_take(finder, MT_CODE_NUMBER, first->core_begin, number->core_end) ? 2
                                                                                                 : 0;
 }
 
-/* Returns with how many pieces the vocabulary spells the text; 1: it has a piece for the whole. */
-static size_t count_pieces(struct mt_codes_finder *finder, const char *text, size_t length)
+size_t mt_codes_count_pieces(struct mt_codes_finder *finder, const char *text, size_t length)
 {
     size_t n = 1;
     if (finder->options->tokenizer && !finder->status)
@@ -691,36 +541,16 @@ static size_t take_reference(struct mt_codes_finder *finder, size_t i)
     static const char *const words[] = {"fig", "Fig",  "figs", "Figs", "ed",  "eds", "eq",  "Eq",
                                         "vol", "Vol",  "ch",   "Ch",   "pp",  "sec", "Sec", "ext",
                                         "Ext", "para", "dep",  "Dep",  "arr", "Arr", NULL};
-    const struct mt_codes_item *word = item_at(finder, i), *number = item_at(finder, i + 1);
+    const struct mt_codes_item *word = mt_codes_item_at(finder, i),
+                               *number = mt_codes_item_at(finder, i + 1);
     size_t n = word->core_end - word->core_begin;
     bool is_one = word->taken == MT_FREE && number->taken == MT_FREE &&
-                  mt_codes_is_english(finder) && is_text(finder, word, words) &&
+                  mt_codes_is_english(finder) && mt_codes_item_is(finder, word, words) &&
                   finder->text[word->core_end] == '.' && word->core_end + 1 == word->end &&
                   is_range(finder, number) && number->core_begin == word->end + 1 &&
-                  count_pieces(finder, finder->text + word->core_begin, n) > 1;
+                  mt_codes_count_pieces(finder, finder->text + word->core_begin, n) > 1;
     return is_one && mt_codes_take(finder, MT_CODE_NUMBER, word->core_begin, number->core_end) ? 2
                                                                                                : 0;
-}
-
-/* Claims times such as 9am and 5:30pm where the vocabulary has no piece for their end, and 5.30pm,
- * which models take for a fraction. */
-static size_t take_half(struct mt_codes_finder *finder, size_t i)
-{
-    const struct mt_codes_item *item = item_at(finder, i);
-    size_t at = item->core_begin, begin = at;
-    bool has_stop = false;
-    for (; at < item->core_end && at - begin < 5; at++) {
-        bool is_joint = at > begin && mt_codes_is_one_of(finder->text[at], ":.");
-        if (!is_joint && !mt_codes_digit_at(finder, at))
-            break;
-        has_stop = has_stop || finder->text[at] == '.';
-    }
-    if (at == begin || item->core_end != at + 2 || (finder->text[at + 1] | 0x20) != 'm' ||
-        !mt_codes_is_one_of(finder->text[at], "apAP") || !finder->options->tokenizer)
-        return 0;
-    /* Both halves of the day are claimed alike, because a sentence often has both. */
-    return (has_stop || count_pieces(finder, "5pm", 3) > count_pieces(finder, "5", 1) + 1) &&
-           mt_codes_take(finder, MT_CODE_WORD, begin, item->core_end);
 }
 
 /* Claims a name and its version: Python 3.12, Bluetooth 5.0. A capital at a sentence's beginning
@@ -735,21 +565,23 @@ static size_t take_release(struct mt_codes_finder *finder, size_t i)
         "Price", "Cost",   "Average", "Add",    "Use",    "Up",     "Less",          "More",
         "From",  "By",     "To",      "At",     "Just",   "Some",   "Approximately", "Roughly",
         "Under", "Sum",    "Rate",    "Result", "Value",  "Weight", "Height",        NULL};
-    const struct mt_codes_item *name = item_at(finder, i), *number = item_at(finder, i + 1);
-    const struct mt_codes_item *next = item_at(finder, i + 2);
+    const struct mt_codes_item *name = mt_codes_item_at(finder, i),
+                               *number = mt_codes_item_at(finder, i + 1);
+    const struct mt_codes_item *next = mt_codes_item_at(finder, i + 2);
     bool is_copied = !name->is_name && name->taken == MT_FREE &&
                      mt_codes_match_name(finder->text, name->core_begin, name->core_end) ==
                          name->core_end - name->core_begin; /* iOS */
     if (name->taken != MT_FREE || !(name->is_name || is_copied) || name->has_digit ||
-        !follows(finder, name, number) || !is_version(finder, number) ||
-        number->core_end - number->core_begin > 5 || is_text(finder, name, no_names) ||
+        !mt_codes_follows(finder, name, number) || !is_version(finder, number) ||
+        number->core_end - number->core_begin > 5 || mt_codes_item_is(finder, name, no_names) ||
         !mt_codes_is_english(finder))
         return 0;
     uint32_t behind = next->taken == MT_FREE ? mt_codes_at(finder, next->core_begin) : '\n';
     bool ends = number->core_end < number->end || next->taken == MT_TAKEN_EDGE;
-    bool is_one = mt_codes_char(finder, number->core_end) != '%' &&
-                  (ends ? !mt_codes_is_digit(mt_codes_at(finder, number->core_end))
-                        : u_isupper((UChar32)behind) || is_text(finder, next, follows_name));
+    bool is_one =
+        mt_codes_char(finder, number->core_end) != '%' &&
+        (ends ? !mt_codes_is_digit(mt_codes_at(finder, number->core_end))
+              : u_isupper((UChar32)behind) || mt_codes_item_is(finder, next, follows_name));
     if (!is_one)
         return 0;
     size_t found =
@@ -761,12 +593,9 @@ static size_t take_release(struct mt_codes_finder *finder, size_t i)
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_round_price,   take_pair,     take_fraction,  take_dollars, take_rate,
-        take_feet_in_words, take_currency, take_amount,    take_price,   take_ratio,
-        take_mixed,         take_angle,    take_feet,      take_inches,  take_prices,
-        take_tagged,        take_version,  take_release,   take_numero,  take_section,
-        take_zone,          take_sequence, take_reference, take_half,    take_speed,
-        take_sides,         take_portion};
+        take_round_price, take_pair,   take_fraction, take_dollars, take_rate,     take_currency,
+        take_amount,      take_price,  take_ratio,    take_prices,  take_tagged,   take_version,
+        take_release,     take_numero, take_section,  take_zone,    take_sequence, take_reference};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)

@@ -218,10 +218,25 @@ size_t mt_codes_number_end(const struct mt_codes_finder *finder, size_t at, size
  * way. */
 bool mt_codes_claim_amount(struct mt_codes_finder *finder, size_t begin, size_t end);
 
-/* Both look at the list of items from index i on, claim a number with its signs and units, or an
- * expression, and return how many items they took. *none_before, which is zero at the beginning of
+/* Returns the item, or one that is an edge where there is none. */
+const struct mt_codes_item *mt_codes_item_at(const struct mt_codes_finder *finder, size_t i);
+/* Whether the item is a free number, apart from punctuation around it. */
+bool mt_codes_is_number(const struct mt_codes_finder *finder, const struct mt_codes_item *item);
+bool mt_codes_is_digits(const struct mt_codes_finder *finder, size_t begin, size_t end);
+/* Whether `next` follows `item` after one blank, without punctuation in between. */
+bool mt_codes_follows(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
+                      const struct mt_codes_item *next);
+/* Whether the item is one of the words, apart from punctuation around it. */
+bool mt_codes_item_is(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
+                      const char *const *words);
+/* Returns with how many pieces the vocabulary spells the text; 1: it has a piece for the whole. */
+size_t mt_codes_count_pieces(struct mt_codes_finder *finder, const char *text, size_t length);
+
+/* They look at the list of items from index i on, claim an amount with its unit, a number with its
+ * signs, or an expression, and return how many items they took. *none_before, which is zero at the beginning of
  * a line, is the item before which no expression of several items begins, so that "5 - 5 - 5" is
  * searched only once. */
+size_t mt_codes_take_measure(struct mt_codes_finder *finder, size_t i);
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i);
 size_t mt_codes_take_expression(struct mt_codes_finder *finder, size_t i, size_t *none_before);
 

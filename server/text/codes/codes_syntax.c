@@ -441,14 +441,18 @@ static size_t index_length(const struct mt_codes_finder *finder, size_t begin)
 }
 
 /* Matches a few letters with their index or exponent, and the number before them: H<sub>2</sub>O,
- * 25 m<sup>2</sup>. The number of a note is not matched and stays behind its word. */
+ * 25 m<sup>2</sup>, $19.<sup>99</sup>. The number of a note is not matched and stays behind its
+ * word. */
 static struct syntax match_index(const struct mt_codes_finder *finder, size_t begin)
 {
-    size_t at = begin, n = 0;
-    while (at - begin < MAX_NUMBER_BYTES && (mt_codes_is_digit(mt_codes_at(finder, at)) ||
-                                             mt_codes_is_one_of(mt_codes_char(finder, at), ".,")))
+    bool has_sign = u_charType((UChar32)mt_codes_at(finder, begin)) == U_CURRENCY_SYMBOL;
+    size_t from = has_sign ? mt_codes_next(finder, begin) : begin, at = from, n = 0;
+    while (at - from < MAX_NUMBER_BYTES && (mt_codes_is_digit(mt_codes_at(finder, at)) ||
+                                            mt_codes_is_one_of(mt_codes_char(finder, at), ".,")))
         at++;
-    bool has_number = at > begin, begins = !is_word_before(finder, begin);
+    bool has_number = at > from, begins = !is_word_before(finder, begin);
+    if (has_sign && !has_number)
+        return nothing;
     at += has_number && mt_codes_char(finder, at) == ' ';
     size_t letters = at;
     while (at - letters < MAX_SYMBOL_LETTERS && mt_ascii_is_letter(mt_codes_char(finder, at)))
@@ -464,7 +468,7 @@ static struct syntax match_index(const struct mt_codes_finder *finder, size_t be
     if (n == 0)
         return nothing;
     return (struct syntax){.n = at - begin,
-                           .kind = has_number  ? MT_CODE_NUMBER
+                           .kind = has_number  ? has_sign ? MT_CODE_WORD : MT_CODE_NUMBER
                                    : is_symbol ? MT_CODE_WORD
                                                : MT_CODE_POINT};
 }

@@ -339,6 +339,16 @@ static bool is_picture(const struct mt_codes_finder *finder, const struct mt_ope
     return inner.begin < inner.end;
 }
 
+/* Whether only blanks stand between text[begin, end) and an end of its line. */
+static bool is_at_end(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    while (begin > 0 && finder->text[begin - 1] == ' ')
+        begin--;
+    return begin == 0 || finder->text[begin - 1] == '\n' ||
+           finder->taken[begin - 1] == MT_TAKEN_EDGE ||
+           mt_codes_line_end(finder, end) == mt_codes_skip_blanks(finder, end, finder->length);
+}
+
 /* Claims the closing part of [words](address), ![words](address) or [words][name]. */
 static size_t close_link(struct mt_codes_finder *finder, struct mt_open_tags *tags, size_t begin)
 {
@@ -369,6 +379,11 @@ static size_t close_link(struct mt_codes_finder *finder, struct mt_open_tags *ta
                                    end) == MT_NO_MATE
                    ? 0
                    : end;
+    if (finder->text[open.begin] == '!' && is_at_end(finder, open.begin, end))
+        return mt_codes_take(finder, MT_CODE_EDGE, open.begin, open.end) &&
+                       mt_codes_take(finder, MT_CODE_EDGE, begin, end)
+                   ? end
+                   : 0;
     return mt_codes_claim_pair(finder, (struct mt_range){open.begin, open.end},
                                (struct mt_range){begin, end})
                ? end

@@ -416,6 +416,27 @@ static bool take_masked(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_WORD, begin, end);
 }
 
+/* Claims the marks of notes at a word: Price*, (*including tax), Name†. */
+static void take_note_marks(struct mt_codes_finder *finder, size_t i)
+{
+    static const uint32_t marks[] = {'*', 0x2020, 0x2021};
+    const struct mt_codes_item item = finder->items[i];
+    for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) {
+        size_t begin = item.core_begin, end = item.core_end, n_letters = 0;
+        while (begin < end && mt_codes_at(finder, begin) == marks[k])
+            begin = mt_codes_next(finder, begin);
+        while (end > begin && mt_codes_before(finder, end) == marks[k])
+            end = mt_previous_char(finder->text, end);
+        for (size_t at = begin; at < end; at = mt_codes_next(finder, at))
+            n_letters += mt_codes_is_letter(mt_codes_at(finder, at));
+        if (n_letters < 2 || (begin == item.core_begin && end == item.core_end))
+            continue;
+        mt_codes_claim(finder, MT_CODE_POINT, item.core_begin, begin);
+        mt_codes_claim(finder, MT_CODE_POINT, end, item.core_end);
+        return;
+    }
+}
+
 /* Claims the command in "Run npm install first." and returns how many items it took. */
 static size_t take_command(struct mt_codes_finder *finder, size_t i)
 {
@@ -434,6 +455,8 @@ static void take_items(struct mt_codes_finder *finder)
             continue;
         size_t n = take_timestamp(finder, i);
         if (!n)
+            n = mt_codes_take_measure(finder, i);
+        if (!n)
             n = mt_codes_take_expression(finder, i, &none_before);
         if (!n)
             n = mt_codes_take_number(finder, i);
@@ -446,6 +469,7 @@ static void take_items(struct mt_codes_finder *finder)
             continue;
         }
         take_name(finder, i);
+        take_note_marks(finder, i);
         take_unread(finder, i);
         if (finder->items[i].is_respelt && !finder->items[i].has_unread)
             take_respelt(finder, i);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unicode/uchar.h>
+
 /* Most bytes of a symbol that may have an index: CO, km, 100. */
 #define MOST_SYMBOL_BYTES 3
 
@@ -246,6 +248,29 @@ static bool is_index(const struct reader *reader, size_t first)
            (items[first].tag == GUMBO_TAG_SUB || n == 1 || strcspn(word, "aeiouyAEIOUY") >= n);
 }
 
+/* Returns the length of the price before a note that has its cents, as in $19.<sup>99</sup>; 0: there
+ * is none. */
+static size_t price_length(const struct reader *reader, size_t first)
+{
+    const struct mt_html_piece *items = reader->pieces.items, *text = items + first - 1;
+    size_t mate = items[first].mate;
+    if (!mt_html_is_note(&reader->pieces, first) || mate != first + 2 || first <= reader->first ||
+        text->kind != MT_HTML_TEXT)
+        return 0;
+    struct mt_html_counts note = mt_html_count(&reader->pieces, first, mate);
+    const char *source = reader->pieces.source;
+    size_t at = text->range.end;
+    at -= at > text->range.begin && (source[at - 1] == '.' || source[at - 1] == ',');
+    size_t end = at;
+    while (at > text->range.begin && mt_ascii_is_digit(source[at - 1]))
+        at--;
+    if (note.digits != 2 || note.letters + note.signs > 0 || at == end || at == text->range.begin)
+        return 0;
+    size_t sign = mt_previous_char(source, at);
+    bool is_price = u_charType((UChar32)mt_utf8_decode(source + sign)) == U_CURRENCY_SYMBOL;
+    return is_price ? text->range.end - sign : 0;
+}
+
 /* Whether the note is the ending of the number before it, as in 3<sup>rd</sup>. Other languages
  * write it in another way or not at all, so its tags are dropped where it is translated. */
 static bool is_ending(const struct reader *reader, size_t first)
@@ -295,15 +320,17 @@ static size_t add_formula(struct reader *reader, size_t first)
     bool is_between = is_behind && behind < end && pieces->items[behind].kind == MT_HTML_TEXT &&
                       !pieces->items[behind].ends.has_blank_before &&
                       mt_is_word_char(pieces->items[behind].ends.first);
+    size_t n_price = price_length(reader, first);
     size_t begin =
         is_behind ? find_word(reader, pieces->items[first - 1].range) : segment->words.length;
-    if (begin == segment->words.length || !(is_between || is_index(reader, first)))
+    if (n_price == 0 &&
+        (begin == segment->words.length || !(is_between || is_index(reader, first))))
         return first;
-    begin = with_operand(reader, begin, pieces->items[first - 1].range);
-    struct mt_code code = {.kind = mt_ascii_is_digit(segment->words.bytes[begin]) ? MT_CODE_NUMBER
-                                                                                  : MT_CODE_WORD,
-                           .at = {begin, 0},
-                           .mate = MT_NO_MATE};
+    begin = n_price > 0 ? segment->words.length - n_price
+                        : with_operand(reader, begin, pieces->items[first - 1].range);
+    bool is_number = n_price == 0 && mt_ascii_is_digit(segment->words.bytes[begin]);
+    struct mt_code code = {
+        .kind = is_number ? MT_CODE_NUMBER : MT_CODE_WORD, .at = {begin, 0}, .mate = MT_NO_MATE};
     code.bytes.begin = pieces->items[first].range.begin - (segment->words.length - begin);
     for (behind = first; behind < end;) {
         size_t text = pieces->items[behind].mate + 1;
@@ -430,7 +457,8 @@ static bool is_outer(const struct reader *reader, size_t index)
         return !is_paired(reader, index) || piece->is_whole;
     case MT_HTML_END:
         return !is_paired(reader, index) ||
-               (reader->pieces.items[piece->mate].is_whole && !is_index(reader, piece->mate));
+               (reader->pieces.items[piece->mate].is_whole && !is_index(reader, piece->mate) &&
+                price_length(reader, piece->mate) == 0);
     case MT_HTML_WORD:
         return false;
     default:

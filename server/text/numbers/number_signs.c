@@ -189,6 +189,13 @@ static bool is_ordinal_at(const char *text, size_t length, size_t at, uint32_t *
            (at == 0 || is_end(text, length, mt_previous_char(text, at)));
 }
 
+bool mt_is_ordinal(const char *text, size_t length)
+{
+    uint32_t number;
+    return is_ordinal_at(text, length, 0, &number) &&
+           read_digits(text, length, 0, &number) + 2 == length;
+}
+
 /* Returns the length of an English month's name at text[at]; 0: there is none. */
 static size_t month_at(const char *text, size_t length, size_t at)
 {

@@ -31,6 +31,9 @@ struct mt_number_signs {
  * to the sentence's length where a sign or an ordinal begins, and almost none elsewhere. */
 size_t mt_number_sign_write(const struct mt_number_signs *pair, size_t at, struct mt_text *out);
 
+/* Whether the text is an English ordinal: 10th. */
+bool mt_is_ordinal(const char *text, size_t length);
+
 /* Whether words that stand above the line are the ending of the number before them: 10th, 3e. */
 bool mt_is_ordinal_ending(const char *bytes, size_t length);
 

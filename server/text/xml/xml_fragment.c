@@ -1,8 +1,10 @@
 #include "server/text/xml/xml_fragment.h"
 
+#include "base/ascii.h"
 #include "base/size.h"
 #include "base/vector.h"
 #include "server/text/codes/entities.h"
+#include "server/text/numbers/number_signs.h"
 #include "server/text/tagged_text.h"
 #include "server/text/xml/xml_reader.h"
 
@@ -295,6 +297,20 @@ static size_t add_empty(struct reader *reader, size_t index)
     return mate + 1;
 }
 
+/* Whether the element is a <sup> with the ending of the number before it, as in 3<sup>rd</sup>: its
+ * tags are dropped where it is translated, as those of HTML are. */
+static bool is_ending(const struct reader *reader, size_t first, size_t index)
+{
+    const struct piece *items = reader->items, *text = &items[index + 1];
+    const char *decoded = reader->decoded.bytes, *tag = reader->source + items[index].range.begin;
+    if (items[index].mate != index + 2 || index == first || items[index - 1].kind != TEXT ||
+        text->kind != TEXT || strncmp(tag, "<sup>", 5) != 0)
+        return false;
+    struct mt_range before = items[index - 1].text;
+    return before.begin < before.end && mt_ascii_is_digit(decoded[before.end - 1]) &&
+           mt_is_ordinal_ending(decoded + text->text.begin, text->text.end - text->text.begin);
+}
+
 static bool is_paired(const struct piece *piece, size_t first, size_t end)
 {
     return piece->mate != MT_NO_MATE && piece->mate >= first && piece->mate < end;
@@ -313,6 +329,9 @@ static size_t add_piece(struct reader *reader, size_t first, size_t index, size_
         add_code(reader, MT_CODE_POINT, here, piece->range, MT_NO_MATE);
     } else if (piece->kind == START && !holds_words(reader, index, piece->mate)) {
         return add_empty(reader, index);
+    } else if (piece->kind == START && is_ending(reader, first, index)) {
+        append_text(reader, &reader->items[index + 1]);
+        return piece->mate + 1;
     } else if (piece->kind == START) {
         piece->code = reader->segment->n;
         add_code(reader, MT_CODE_OPEN, here, piece->range, MT_NO_MATE);

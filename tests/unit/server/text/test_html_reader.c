@@ -143,6 +143,8 @@ static const struct {
      "[Do it{.<sup>2</sup>} if x{.<sup>th</sup>} {+<b>}m{-</b>}]<sup>2</sup>"},
     {"<td>Area: 10 m<sup>2</sup></td>", "<td>[Area: {#10 m<sup>2</sup>|10 m2}]</td>"},
     {"<td>10 m<sup>2</sup></td>", "<td>10 m<sup>2</sup></td>"},
+    {"Only $19.<sup>99</sup> or \u20AC5<sup>49</sup>",
+     "[Only {=$19.<sup>99</sup>|$19.99} or {=\u20AC5<sup>49</sup>|\u20AC549}]"},
     {"on May 1<sup>st</sup>", "[on May 1st]"},
     {"x<sup>the note</sup> y", "[x{+<sup>}the note{-</sup>} y]"},
     {"Some H<sub>2</sub>O, C<sub>6</sub>H<sub>12</sub>O<sub>6</sub>.",
