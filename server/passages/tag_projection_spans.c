@@ -108,6 +108,13 @@ static bool edge_is_punctuation(const struct mt_tagged_text *tagged, const struc
     return !mt_is_word_char(char_at(text, at));
 }
 
+/* Whether the sign belongs to the word behind it: a currency's, an opening bracket. */
+static bool begins_word(uint32_t c)
+{
+    int8_t type = u_charType((UChar32)c);
+    return type == U_CURRENCY_SYMBOL || type == U_START_PUNCTUATION;
+}
+
 static struct mt_range with_punctuation(const struct mt_tag_projection_input *input,
                                         const struct mt_tag *tag, struct mt_range range,
                                         struct mt_range within)
@@ -115,7 +122,8 @@ static struct mt_range with_punctuation(const struct mt_tag_projection_input *in
     const char *text = input->target;
     if (edge_is_punctuation(input->tagged, tag, true))
         while (range.end < within.end && !is_blank(text[range.end]) &&
-               !mt_is_word_char(char_at(text, range.end)))
+               !mt_is_word_char(char_at(text, range.end)) &&
+               !begins_word(char_at(text, range.end)))
             range.end += mt_char_length(text + range.end);
     if (edge_is_punctuation(input->tagged, tag, false))
         while (range.begin > within.begin) {

@@ -32,6 +32,7 @@ struct edit {
     const char *source, *target;
     size_t n_source, n_target;
     bool is_unfinished;
+    bool goes_on;        /* an ellipsis is before the source */
     bool has_more_marks; /* the source ends with marks that the model was not shown */
     const char *dash;    /* what to write for " - " */
     size_t n_dash;
@@ -521,7 +522,8 @@ static enum first_letter find_first_letter(const struct edit *edit)
         return FIRST_AS_IT_IS;
     if (mt_is_capital(wanted) && u_islower((UChar32)found))
         return FIRST_CAPITAL;
-    bool is_fragment = mt_is_word_char(last_char(edit->source, edit->n_source, &at));
+    bool is_fragment =
+        edit->goes_on || mt_is_word_char(last_char(edit->source, edit->n_source, &at));
     bool is_acronym = word.end > mt_char_length(edit->target) &&
                       mt_is_capital(mt_utf8_decode(edit->target + mt_char_length(edit->target)));
     if (is_fragment && u_islower((UChar32)wanted) && mt_is_capital(found) && !is_acronym &&
@@ -759,6 +761,8 @@ enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
             .n_source = from.end - from.begin,
             .n_target = to.end - to.begin,
             .is_unfinished = input->are_unfinished && input->are_unfinished[i],
+            .goes_on =
+                final_ellipsis(input->source, mt_range_trim(input->source, 0, from.begin).end) > 0,
             .has_more_marks =
                 input->source[from.end] && is_run_mark(mt_utf8_decode(input->source + from.end)),
             .dash = input->dash,

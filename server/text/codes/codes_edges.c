@@ -191,23 +191,26 @@ static bool is_cell_short(const struct mt_codes_finder *finder, size_t at)
  * is a mistake in a sentence. */
 static bool take_listed(struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
-    size_t n_commas = 0, n_semicolons = 0;
+    size_t n_commas = 0, n_semicolons = 0, n_names = 0;
     if (item->taken != MT_FREE || !item->has_letter)
         return false;
     for (size_t i = item->core_begin; i < item->core_end; i = mt_codes_next(finder, i)) {
         bool is_mark = mt_codes_is_one_of(finder->text[i], ",;");
-        /* a cell of digits, as in Tom,35,Berlin */
+        /* a cell of digits, as in Tom,35,Berlin, or that ends with some, as in col1;col2 */
         if (!is_mark && mt_codes_digit_at(finder, i)) {
             size_t end = i;
             while (mt_codes_digit_at(finder, end))
                 end++;
-            bool is_cell = i > item->core_begin && end < item->core_end &&
-                           mt_codes_is_one_of(finder->text[i - 1], ",;") &&
-                           mt_codes_is_one_of(finder->text[end], ",;") &&
+            bool is_cell = i > item->core_begin && mt_codes_is_one_of(finder->text[i - 1], ",;") &&
+                           end < item->core_end && mt_codes_is_one_of(finder->text[end], ",;") &&
                            is_letter_at(finder, end + 1);
-            if (!is_cell)
+            bool is_end = i > item->core_begin + 1 &&
+                          mt_codes_is_letter(mt_codes_before(finder, i)) &&
+                          (end == item->core_end || mt_codes_is_one_of(finder->text[end], ",;"));
+            if (!is_cell && !is_end)
                 return false;
             i = end - 1;
+            n_names += is_end;
             continue;
         }
         if (is_mark ? is_cell_short(finder, i) : !is_letter_at(finder, i))
@@ -217,6 +220,8 @@ static bool take_listed(struct mt_codes_finder *finder, const struct mt_codes_it
     }
     if (n_commas + 2 * n_semicolons < 2)
         return false;
+    if (n_names == n_commas + n_semicolons + 1)
+        return mt_codes_take(finder, MT_CODE_WORD, item->core_begin, item->core_end);
     for (size_t i = item->core_begin; i < item->core_end; i++)
         if (mt_codes_is_one_of(finder->text[i], ",;"))
             mt_codes_claim(finder, MT_CODE_EDGE, i, i + 1);
@@ -590,8 +595,11 @@ static void take_quoted(struct mt_codes_finder *finder, size_t begin, size_t end
         uint32_t c = mt_codes_at(finder, i);
         n_words += mt_codes_is_blank(c);
         n_letters += finder->taken[i] == MT_FREE && mt_codes_is_letter(c);
-        bool is_final = (c == '!' || c == '?') && mt_codes_next(finder, i) == inner_end;
-        if (c == open || c == close || n_words > 3 || c == 0x2026 ||
+        bool is_final =
+            (c == '!' || c == '?' || c == 0x2026) && mt_codes_next(finder, i) == inner_end;
+        is_final = is_final || (c == '.' && inner_end - i <= 3 && inner_end - inner > 3 &&
+                                memcmp(finder->text + inner_end - 3, "...", 3) == 0);
+        if (c == open || c == close || n_words > 3 || (c == 0x2026 && !is_final) ||
             (c < 0x80 && strchr(".,;:!?", (int)c) && !is_final))
             return;
     }

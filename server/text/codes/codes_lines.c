@@ -11,6 +11,8 @@
 /* Most marks one behind the other, as in "> - [ ] ". */
 #define MAX_MARKS 8
 #define MAX_NOTE_BYTES 80
+/* Most words of the name in a notice of copyright. */
+#define MAX_NOTICE_WORDS 6
 /* Fewest blanks that separate two columns, such as "Cancel" and "OK", instead of two sentences. */
 #define LEAST_COLUMN_BLANKS 3
 
@@ -390,6 +392,58 @@ static size_t match_hour(const struct mt_codes_finder *finder, const struct line
                : 0;
 }
 
+/* Returns the length of the time before a line of a song: [00:12.50]. */
+static size_t match_song_time(const struct mt_codes_finder *finder, const struct line *line)
+{
+    size_t at = line->begin + 1, n_colons = 0;
+    if (finder->text[line->begin] != '[' || !mt_codes_digit_at(finder, at))
+        return 0;
+    for (; at < line->end &&
+           (mt_codes_digit_at(finder, at) || mt_codes_is_one_of(finder->text[at], ":."));
+         at++)
+        n_colons += finder->text[at] == ':';
+    bool is_one = n_colons > 0 && mt_codes_digit_at(finder, at - 1) && at < line->end &&
+                  finder->text[at] == ']';
+    return is_one ? at + 1 - line->begin : 0;
+}
+
+/* Returns where the word at text[at] ends. */
+static size_t word_end(const struct mt_codes_finder *finder, size_t at, size_t end)
+{
+    while (at < end && !mt_codes_is_blank(mt_codes_at(finder, at)))
+        at = mt_codes_next(finder, at);
+    return at;
+}
+
+/* Returns the length of a notice with its owner: © 2024 Example Inc., Copyright (c) 2020-2024 Anna
+ * Smith. The owner's name has to be all of the line, or to end as companies' names do. */
+static size_t match_notice(const struct mt_codes_finder *finder, const struct line *line)
+{
+    static const char *const signs[] = {"\xC2\xA9", "(c)", "(C)"};
+    static const char *const ends[] = {"Inc.", "Ltd.", "Corp.", "Co.", "Inc",  "Ltd", "Corp",
+                                       "LLC",  "LLC.", "GmbH",  "AG",  "S.A.", "plc", NULL};
+    static const char word[] = "Copyright ";
+    size_t at = line->begin, n = 0;
+    at += strncmp(finder->text + at, word, strlen(word)) == 0 ? strlen(word) : 0;
+    for (size_t k = 0; k < sizeof signs / sizeof *signs && n == 0; k++)
+        n = strncmp(finder->text + at, signs[k], strlen(signs[k])) == 0 ? strlen(signs[k]) : 0;
+    size_t end = at + n;
+    at = mt_codes_skip_blanks(finder, end, line->end);
+    while (at < line->end && mt_codes_digit_at(finder, at) && n > 0) { /* years */
+        end = word_end(finder, at, line->end);
+        at = mt_codes_skip_blanks(finder, end, line->end);
+    }
+    for (size_t from = at, k = 0; n > 0 && k < MAX_NOTICE_WORDS && at < line->end; k++) {
+        size_t stop = word_end(finder, at, line->end);
+        if (!u_isupper((UChar32)mt_codes_at(finder, at)) && finder->text[at] != '&')
+            break;
+        bool is_company = at > from && mt_codes_is_among(ends, finder->text + at, stop - at);
+        end = is_company || stop == line->end ? stop : end;
+        at = is_company ? line->end : mt_codes_skip_blanks(finder, stop, line->end);
+    }
+    return n > 0 ? end - line->begin : 0;
+}
+
 /* Returns the length of a prefix: P.S. of a letter's last words, Fwd: of a subject. */
 static size_t match_prefix(const struct mt_codes_finder *finder, const struct line *line)
 {
@@ -547,7 +601,8 @@ static void take_marks(struct mt_codes_finder *finder, struct line line)
 {
     static size_t (*const matchers[])(const struct mt_codes_finder *finder,
                                       const struct line *line) = {
-        match_bullet, match_list_number, match_hour, match_prefix, match_heading, match_box};
+        match_bullet, match_list_number, match_hour,    match_song_time,
+        match_notice, match_prefix,      match_heading, match_box};
     for (size_t n_marks = 0; n_marks < MAX_MARKS; n_marks++) {
         size_t n = 0, k = 0;
         while (k < sizeof matchers / sizeof *matchers && !n)

@@ -153,6 +153,22 @@ static size_t take_mixed(struct mt_codes_finder *finder, size_t i)
     return is_one && mt_codes_take(finder, MT_CODE_NUMBER, whole->begin, part->core_end) ? 2 : 0;
 }
 
+/* Claims an interval or a point: [0, 1), (2, 3). */
+static size_t take_interval(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *first = mt_codes_item_at(finder, i),
+                               *last = mt_codes_item_at(finder, i + 1);
+    const char *text = finder->text;
+    bool is_one =
+        first->taken == MT_FREE && last->taken == MT_FREE &&
+        mt_codes_is_one_of(text[first->begin], "[(") && first->begin + 1 == first->core_begin &&
+        first->core_end + 1 == first->end && text[first->core_end] == ',' &&
+        last->begin == mt_codes_next(finder, first->end) && last->begin == last->core_begin &&
+        last->core_end < last->end && mt_codes_is_one_of(text[last->core_end], ")]") &&
+        mt_codes_is_number(finder, first) && mt_codes_is_number(finder, last);
+    return is_one && mt_codes_take(finder, MT_CODE_WORD, first->begin, last->core_end + 1) ? 2 : 0;
+}
+
 /* Claims 5 ft 11 in. */
 static size_t take_feet_in_words(struct mt_codes_finder *finder, size_t i)
 {
@@ -193,7 +209,7 @@ static size_t take_feet(struct mt_codes_finder *finder, size_t i)
     if (at == inches || (!has_mark && at != item->core_end))
         return 0;
     at = has_mark ? mt_codes_next(finder, at) : at;
-    return mt_codes_take(finder, MT_CODE_NUMBER, begin, at);
+    return mt_codes_take(finder, MT_CODE_WORD, begin, at);
 }
 
 static bool is_minute_sign(uint32_t c)
@@ -281,8 +297,8 @@ static size_t take_half(struct mt_codes_finder *finder, size_t i)
 size_t mt_codes_take_measure(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_sides, take_pack,   take_feet_in_words, take_duration, take_mixed,  take_angle,
-        take_feet,  take_inches, take_half,          take_speed,    take_portion};
+        take_sides, take_pack,   take_feet_in_words, take_duration, take_mixed,   take_angle,
+        take_feet,  take_inches, take_half,          take_speed,    take_portion, take_interval};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)

@@ -612,6 +612,18 @@ static size_t trademark_begin(const struct mt_codes_finder *finder, size_t at)
     return is_one ? begin : at;
 }
 
+/* Whether the sign behind a preposition stands for a noun: "made with ❤ in Berlin". */
+static bool is_noun(const struct mt_codes_finder *finder, size_t at)
+{
+    static const char *const words[] = {" with ", " of ", " by ", " and ", NULL};
+    for (size_t k = 0; words[k]; k++) {
+        size_t n = strlen(words[k]);
+        if (at >= n && memcmp(finder->text + at - n, words[k], n) == 0)
+            return mt_codes_is_english(finder);
+    }
+    return false;
+}
+
 /* Claims a placeholder and returns where it ends; 0: there is none. */
 static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 {
@@ -630,7 +642,10 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
     if (name < begin)
         mt_codes_claim(finder, MT_CODE_WORD, name, begin + n);
     else if (n) /* a heart separates "I" and "you", where models would misread "I you" */
-        mt_codes_claim(finder, is_heart(mt_codes_at(finder, begin)) ? MT_CODE_EDGE : MT_CODE_POINT,
+        mt_codes_claim(finder,
+                       !is_heart(mt_codes_at(finder, begin)) ? MT_CODE_POINT
+                       : is_noun(finder, begin)              ? MT_CODE_WORD
+                                                             : MT_CODE_EDGE,
                        begin, begin + n);
     return n ? begin + n : 0;
 }

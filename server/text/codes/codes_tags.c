@@ -168,7 +168,9 @@ static size_t take_markup(struct mt_codes_finder *finder, struct mt_open_tags *t
     if (!read_tag(finder, begin, &read))
         return 0;
     struct mt_open_tag *tag = &read.tag;
-    bool is_prose = read.has_attributes && !read.has_values && is_named(finder, tag, inlines);
+    static const char *const cues[] = {"v", "c", NULL}; /* of WebVTT: <v Anna> */
+    bool is_prose = read.has_attributes && !read.has_values && is_named(finder, tag, inlines) &&
+                    !is_named(finder, tag, cues);
     if (is_prose || !mt_codes_is_free(finder, tag->begin, tag->end))
         return 0; /* not a tag: a <b and c> d */
     if (is_named(finder, tag, blocks)) {
@@ -176,8 +178,12 @@ static size_t take_markup(struct mt_codes_finder *finder, struct mt_open_tags *t
     } else if (read.is_closing) {
         close_tag(finder, tags, tag);
     } else {
-        tag->found = mt_codes_claim(finder, is_name(finder, &read) ? MT_CODE_WORD : MT_CODE_POINT,
-                                    tag->begin, tag->end);
+        bool is_word = is_name(finder, &read);
+        size_t from = tag->begin; /* List<String> */
+        while (is_word && from > 0 && finder->taken[from - 1] == MT_FREE &&
+               mt_codes_is_name_char(finder->text[from - 1]))
+            from--;
+        tag->found = mt_codes_claim(finder, is_word ? MT_CODE_WORD : MT_CODE_POINT, from, tag->end);
         if (tag->found == MT_NO_MATE)
             return 0;
         if (!read.is_empty)

@@ -86,13 +86,26 @@ static struct content look_into(const struct mt_codes_finder *finder, size_t beg
     return content;
 }
 
+/* Claims an amount. With a unit it is no bare number to the model, which counts what it sees behind
+ * one, or makes years and hours of it. */
+static bool take_amount(struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    uint32_t last = mt_codes_before(finder, end);
+    bool has_unit = last == 0xB0 || look_into(finder, begin, end).has_letter;
+    if (!mt_codes_claim_amount(finder, begin, end))
+        return false;
+    if (has_unit)
+        mt_codes_change(finder, finder->n - 1, MT_CODE_WORD);
+    return true;
+}
+
 /* Claims one code, or one on each side of the reader's codes where only half of a pair is
  * within. */
 static void claim_word(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     struct content content = look_into(finder, begin, end);
     bool is_number = content.has_value && content.begins_digit;
-    if (!content.has_unread || (is_number ? mt_codes_claim_amount(finder, begin, end)
+    if (!content.has_unread || (is_number ? take_amount(finder, begin, end)
                                           : mt_codes_take(finder, MT_CODE_WORD, begin, end)))
         return;
     const struct mt_coded_segment *segment = finder->segment;
@@ -225,7 +238,7 @@ static bool join_unit(struct mt_codes_finder *finder, size_t i)
                                : !is_unit_sign(c) && !is_number_sign(c) && c != '/')
             return false;
     }
-    return mt_codes_claim_amount(finder, before->core_begin, item->core_end);
+    return take_amount(finder, before->core_begin, item->core_end);
 }
 
 /* Joins a sign such as those of § 5 and № 5 with the number behind it. Returns whether it did. */

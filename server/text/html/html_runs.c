@@ -23,6 +23,11 @@
 #define MAX_NUMBERED_LETTERS 4
 #define MAX_NUMBERED_CHARS 10
 
+/* Fewest letters of an element that is a word by itself, and fewest such elements in a row; two may
+ * be the halves of a word. */
+#define LEAST_WORD_LETTERS 3
+#define LEAST_WORDS 3
+
 /* Most blanks in a title, which has one word more. */
 #define MAX_TITLE_BLANKS 4
 
@@ -259,14 +264,28 @@ static bool is_seam(uint32_t last, uint32_t first)
 
 static bool is_title(const struct neighbour *a)
 {
-    return a->holds.blanks <= MAX_TITLE_BLANKS && u_isupper((UChar32)a->ends.first) &&
-           !a->is_phrase;
+    bool begins = u_isupper((UChar32)a->ends.first) || u_isdigit((UChar32)a->ends.first);
+    return a->holds.blanks <= MAX_TITLE_BLANKS && begins && !a->is_phrase;
 }
 
-/* Whether two neighbours are independent texts. are_titles: all elements of their row are
- * titles. */
+/* Whether it is a word by itself: not an element for a part of a sentence or word. */
+static bool is_whole_word(const struct neighbour *a)
+{
+    return !a->is_phrase && a->holds.letters >= LEAST_WORD_LETTERS &&
+           !mt_script_is_unspaced(a->ends.first) && !mt_script_is_unspaced(a->ends.last);
+}
+
+/* The elements beside each other, and the words that are in none of them. */
+struct row {
+    size_t n_elements, n_loose;
+    size_t element, loose; /* index of the last one of each */
+    bool are_titles;       /* all elements are titles */
+    bool are_words;        /* there are several, each of which may be a word by itself */
+};
+
+/* Whether two neighbours of the row are independent texts. */
 static bool stand_apart(const struct mt_html_pieces *pieces, const struct neighbour *a,
-                        const struct neighbour *b, bool are_titles)
+                        const struct neighbour *b, const struct row *row)
 {
     struct between between = look_between(pieces, a->end, b->first);
     bool are_links = a->is_link && b->is_link;
@@ -283,8 +302,8 @@ static bool stand_apart(const struct mt_html_pieces *pieces, const struct neighb
     if (ends_sentence(a->ends.conclusion) && has_letters)
         return has_blank || !u_islower((UChar32)b->ends.first);
     if (!has_blank)
-        return are_two_words(a, b);
-    return are_links || are_titles || !has_letters;
+        return row->are_words || are_two_words(a, b);
+    return are_links || row->are_titles || !has_letters;
 }
 
 static bool is_neighbour(const struct mt_html_pieces *pieces, size_t index)
@@ -300,21 +319,15 @@ static void cut_between(struct mt_html_pieces *pieces, size_t end, size_t next)
     pieces->items[next].cuts = true;
 }
 
-/* The elements beside each other, and the words that are in none of them. */
-struct row {
-    size_t n_elements, n_loose;
-    size_t element, loose; /* index of the last one of each */
-    bool are_titles;       /* all elements are titles */
-};
-
 static struct row look_at_row(const struct mt_html_pieces *pieces, size_t first, size_t end)
 {
-    struct row row = {.are_titles = true};
+    struct row row = {.are_titles = true, .are_words = true};
     for (size_t i = first; i < end; i = index_behind(pieces, i)) {
         struct mt_html_counts held = mt_html_count(pieces, i, i + 1);
         if (is_neighbour(pieces, i)) {
             struct neighbour neighbour = look_at(pieces, i);
             row.are_titles = row.are_titles && is_title(&neighbour);
+            row.are_words = row.are_words && is_whole_word(&neighbour);
             row.n_elements++;
             row.element = i;
         } else if (held.letters + held.digits + held.words > 0) {
@@ -322,6 +335,7 @@ static struct row look_at_row(const struct mt_html_pieces *pieces, size_t first,
             row.loose = i;
         }
     }
+    row.are_words = row.are_words && row.n_elements >= LEAST_WORDS;
     return row;
 }
 
@@ -363,7 +377,7 @@ static bool cut_row(struct mt_html_pieces *pieces, size_t first, size_t end, boo
             is_apart = (last.end == i && are_two_words(&last, &next)) ||
                        are_two_numbers(pieces, &last, &next);
         else if (last.end > 0 && !is_apart)
-            is_apart = stand_apart(pieces, &last, &next, row.are_titles);
+            is_apart = stand_apart(pieces, &last, &next, &row);
         if (last.end > 0 && is_apart)
             cut_between(pieces, last.end, i);
         has_cuts = has_cuts || is_cut || (last.end > 0 && is_apart);
@@ -431,6 +445,29 @@ static void cut_at_separators(struct mt_html_pieces *pieces, size_t first, size_
     }
 }
 
+/* Cuts before each label of several: "<b>Size:</b> Large <b>Color:</b> Red". */
+static void cut_labels(struct mt_html_pieces *pieces, size_t first, size_t end)
+{
+    size_t n = 0;
+    uint32_t before = 0;
+    for (size_t i = first; i < end; i++) {
+        const struct mt_html_piece *piece = &pieces->items[i];
+        before = piece->kind == MT_HTML_TEXT && piece->ends.last ? piece->ends.last : before;
+        if (!is_neighbour(pieces, i) || piece->tag == GUMBO_TAG_A)
+            continue;
+        struct neighbour label = look_at(pieces, i);
+        bool is_colon = label.ends.last == ':' ||
+                        (label.end < end && pieces->items[label.end].ends.first == ':');
+        if (!is_colon || label.holds.letters == 0 || label.holds.blanks > MAX_TITLE_BLANKS ||
+            !u_isupper((UChar32)label.ends.first))
+            continue;
+        if (n++ > 0 && before != ',')
+            pieces->items[i].cuts = true;
+        before = ':';
+        i = label.end - 1;
+    }
+}
+
 /* Cuts behind an element that has only the end of a sentence, since the model would not see it. */
 static void cut_behind_marks(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
@@ -493,6 +530,7 @@ void mt_html_cut(struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     cut_row(pieces, first, end, true);
     cut_lists(pieces, first, end);
+    cut_labels(pieces, first, end);
     cut_behind_marks(pieces, first, end);
     cut_at_separators(pieces, first, end);
     cut_long_texts(pieces, first, end);
