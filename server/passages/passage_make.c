@@ -138,6 +138,11 @@ static size_t shown_as(const struct mt_maker *maker, size_t at, size_t end, size
 {
     const char *words = maker->segment->words.bytes;
     bool is_other = mt_reading_at(maker->reads, words, at, end, n, as) == MT_READS_AS;
+    size_t n_entity = maker->reads ? mt_reading_of_entity(words, at, end) : 0;
+    if (n_entity) {
+        *as = "'";
+        return n_entity;
+    }
     if (maker->reads && strncmp(maker->passage->source_lang, "en", 2) == 0) {
         size_t n_days = mt_reading_of_days(maker->reads, words, at, end, as);
         return n_days ? n_days : is_other ? *n : 0;

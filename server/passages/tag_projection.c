@@ -129,15 +129,29 @@ static bool is_at_word_end(const char *text, size_t at)
            !mt_is_word_char(char_at(text, at));
 }
 
-/* Returns where a position of the source is in the target. A position at the end of a word, like
- * that of a footnote's number, is at the end of a word in the target, too, even if that word has no
- * link. */
+/* Returns where the word begins that `at` is in the middle of; `at`: it is in none. */
+static size_t begin_of_word(const char *text, size_t at)
+{
+    size_t begin = at;
+    while (mt_is_word_char(char_at(text, at)) && begin > 0 &&
+           mt_is_word_char(char_at(text, mt_previous_char(text, begin))) &&
+           char_at(text, begin) < MT_FIRST_IDEOGRAPH)
+        begin = mt_previous_char(text, begin);
+    return begin;
+}
+
+/* Returns where a position of the source is in the target. A position in a word, like an
+ * accelerator's, is before that word; one at the end of a word, like that of a footnote's number,
+ * is at the end of a word in the target, too, even if that word has no link. */
 size_t mt_project_point(const struct mt_tag_projector *projector, size_t source, bool leads)
 {
     const struct mt_tag_projection_input *input = projector->input;
     const char *text = input->tagged->text.bytes;
     if (input->n_sentences == 0)
         return source == 0 ? 0 : input->target_length;
+    size_t within = source;
+    source = begin_of_word(text, source);
+    leads = leads || source < within;
     size_t k = sentence_of(input, source);
     struct mt_range from = input->source_sentences[k], to = input->target_sentences[k];
     if (source <= from.begin || !mt_has_word(text, from.begin, source))

@@ -504,8 +504,16 @@ static bool is_known_small(const struct edit *edit, struct mt_range word)
         mt_tokenize(edit->tokenizer, small, length, MT_TOKENIZE_TARGET, &tokens, &err))
         return false;
     bool is_known = tokens.n == 2 && !tokens.tokens[0].unknown; /* the other token is eos */
+    int32_t id = is_known ? tokens.tokens[0].id : 0;
     mt_token_list_finish(&tokens);
-    return is_known;
+    /* A vocabulary begins with what is frequent: a German noun is rarer in small letters. */
+    bool may_be_noun = is_known && edit->target_lang && strncmp(edit->target_lang, "de", 2) == 0;
+    if (!may_be_noun ||
+        mt_tokenize(edit->tokenizer, as_is, length, MT_TOKENIZE_TARGET, &tokens, &err))
+        return is_known;
+    bool is_noun = tokens.n == 2 && !tokens.tokens[0].unknown && tokens.tokens[0].id < id;
+    mt_token_list_finish(&tokens);
+    return !is_noun;
 }
 
 enum first_letter { FIRST_AS_IT_IS, FIRST_CAPITAL, FIRST_SMALL };

@@ -56,7 +56,10 @@ static void end_part(struct mt_codes_finder *finder, const struct part *part)
         letter != 'I') /* G, of a table or a row of chords; I is a word */
         mt_codes_claim_over(finder, MT_CODE_EDGE, part->letter, part->letter + 1);
     bool may_be_ordinal = part->n_letters == 2 && part->has_digit && mt_codes_is_english(finder);
-    if ((part->has_letter && !may_be_ordinal) || !(part->has_digit || part->has_code))
+    bool has_degree = part->n_letters == 1 && part->has_digit && /* 20°C */
+                      mt_codes_before(finder, part->letter) == 0xB0;
+    if ((part->has_letter && !may_be_ordinal && !has_degree) ||
+        !(part->has_digit || part->has_code))
         return;
     while (begin < end &&
            (finder->taken[begin] == MT_TAKEN_SIGN || finder->taken[begin] == MT_TAKEN_BLANK ||
@@ -69,9 +72,10 @@ static void end_part(struct mt_codes_finder *finder, const struct part *part)
     for (size_t i = begin; i < end; i++)
         if (finder->taken[i] == MT_TAKEN_SIGN)
             return; /* the digits of such a mixture are shown to the model */
+    size_t number_end = has_degree ? mt_previous_char(finder->text, part->letter) : end;
     bool is_number = may_be_ordinal ? mt_is_ordinal(finder->text + begin, end - begin)
-                                    : is_bare(finder, begin, end);
-    if (!is_number && (may_be_ordinal || !part->has_digit))
+                                    : is_bare(finder, begin, number_end);
+    if (!is_number && (may_be_ordinal || has_degree || !part->has_digit))
         return; /* nothing of it is translated anyway */
     size_t found = mt_codes_claim_over(finder, MT_CODE_EDGE, begin, end);
     if (found != MT_NO_MATE && is_number)

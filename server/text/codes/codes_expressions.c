@@ -154,9 +154,9 @@ static bool is_assignment(const struct mt_codes_finder *finder, const struct mt_
         return false;
     while (at < item->core_end) {
         size_t from = at, n;
-        while (at < item->core_end &&
-               (mt_codes_is_name_char(finder->text[at]) ||
-                (at > from && mt_codes_is_one_of(finder->text[at], ".-[]\"'"))))
+        while (at < item->core_end && (mt_codes_is_name_char(finder->text[at]) ||
+                                       mt_codes_is_one_of(finder->text[at], "\"'") ||
+                                       (at > from && mt_codes_is_one_of(finder->text[at], ".-[]"))))
             at++;
         if (at == from)
             return false;
@@ -173,6 +173,17 @@ static bool is_assignment(const struct mt_codes_finder *finder, const struct mt_
         at += n;
     }
     return false;
+}
+
+/* Returns where the item ends with the quotation mark that it opens, as in id="main"; 0: it leaves
+ * one open. */
+static size_t with_quote(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    size_t n = 0, end = item->core_end;
+    end += end < item->end && mt_codes_is_one_of(finder->text[end], "\"'");
+    for (size_t i = item->core_begin; i < end; i++)
+        n += mt_codes_is_one_of(finder->text[i], "\"'");
+    return n % 2 == 1 ? 0 : end;
 }
 
 /* Takes a comparison with nothing before it: "> 30", ">= 18". */
@@ -238,8 +249,9 @@ size_t mt_codes_take_expression(struct mt_codes_finder *finder, size_t i, size_t
     }
     if (!is_strong) {
         *none_before = last > *none_before ? last : *none_before;
-        if (is_assignment(finder, &items[i]))
-            return mt_codes_take(finder, MT_CODE_WORD, items[i].core_begin, items[i].core_end);
+        size_t end = is_assignment(finder, &items[i]) ? with_quote(finder, &items[i]) : 0;
+        if (end > 0)
+            return mt_codes_take(finder, MT_CODE_WORD, items[i].core_begin, end);
         return take_bound(finder, i);
     }
     size_t begin = items[i].core_begin, end = items[i + n_known - 1].core_end;

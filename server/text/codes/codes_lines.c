@@ -1,4 +1,5 @@
 /* Finds whole lines that are no text, and marks at the beginning of lines. */
+#include "server/text/accelerator.h"
 #include "server/text/codes/codes_state.h"
 
 #include <stdio.h>
@@ -11,6 +12,8 @@
 /* Most marks one behind the other, as in "> - [ ] ". */
 #define MAX_MARKS 8
 #define MAX_NOTE_BYTES 80
+/* Most bytes of a word with an accelerator in it. */
+#define MAX_ACCELERATED_BYTES 32
 /* Most words of the name in a notice of copyright. */
 #define MAX_NOTICE_WORDS 6
 /* Fewest blanks that separate two columns, such as "Cancel" and "OK", instead of two sentences. */
@@ -666,10 +669,42 @@ static size_t language_code_end(const struct mt_codes_finder *finder)
     return is_code ? at + 2 : 0;
 }
 
+/* Whether the word around text[at] is one to the vocabulary without that byte: E&xit, not
+ * Rock&roll. */
+static bool is_word_without(struct mt_codes_finder *finder, size_t at)
+{
+    char word[MAX_ACCELERATED_BYTES];
+    size_t begin = at, end = at + 1;
+    while (begin > 0 && mt_ascii_is_letter(finder->text[begin - 1]))
+        begin--;
+    while (mt_ascii_is_letter(mt_codes_char(finder, end)))
+        end++;
+    if (begin == at)
+        return true;
+    if (end - begin >= sizeof word || end == at + 1)
+        return false;
+    memcpy(word, finder->text + begin, at - begin);
+    memcpy(word + (at - begin), finder->text + at + 1, end - at - 1);
+    return mt_codes_count_pieces(finder, word, end - begin - 1) <=
+           mt_codes_count_pieces(finder, "a", 1);
+}
+
+/* Claims the mark of an accelerator: &File, E&xit, _Open. */
+static void take_accelerator(struct mt_codes_finder *finder)
+{
+    if (finder->segment->n > 0 || finder->length > MT_MAX_LABEL_BYTES)
+        return;
+    const struct mt_accelerator found = mt_accelerator_find(finder->text, finder->length);
+    if (found.mark && (found.mark == '&' || found.at == 0 || finder->text[found.at - 1] == ' ') &&
+        is_word_without(finder, found.at))
+        mt_codes_claim(finder, MT_CODE_POINT, found.at, found.at + 1);
+}
+
 void mt_codes_find_lines(struct mt_codes_finder *finder)
 {
     size_t begin = language_code_end(finder), no_fences = finder->length;
     memset(finder->taken, MT_TAKEN_OWN, begin);
+    take_accelerator(finder);
     for (size_t next; begin < finder->length && !finder->status; begin = next) {
         size_t end = mt_codes_line_end(finder, begin);
         next = end < finder->length ? mt_codes_next(finder, end) : end;

@@ -10,13 +10,14 @@
 /* Words that are repeated for emphasis. Other words may stand twice because of grammar: "had had",
  * "people, people with guns". */
 static const char *const emphatic[] = {
-    "again",    "ah",    "bad",    "big",   "blah",   "bye",   "dear",   "deep",  "far",    "fine",
-    "go",       "good",  "great",  "ha",    "haha",   "hello", "help",   "here",  "hey",    "hi",
-    "horrible", "huge",  "hurry",  "knock", "little", "long",  "look",   "many",  "more",   "much",
-    "never",    "nice",  "no",     "now",   "oh",     "ok",    "okay",   "old",   "please", "quick",
-    "quickly",  "quite", "really", "run",   "sad",    "slow",  "slowly", "small", "sorry",  "stop",
-    "thanks",   "too",   "truly",  "uh",    "um",     "very",  "wait",   "well",  "wow",    "wrong",
-    "yeah",     "yes",   "young",  NULL};
+    "again", "ah",     "bad",      "big",   "blah",    "bye",   "dear",   "deep", "far",
+    "fine",  "go",     "good",     "great", "ha",      "haha",  "hello",  "help", "here",
+    "hey",   "hi",     "horrible", "huge",  "hurry",   "knock", "little", "long", "look",
+    "many",  "more",   "much",     "never", "nice",    "no",    "now",    "oh",   "ok",
+    "okay",  "old",    "please",   "quick", "quickly", "quite", "really", "run",  "sad",
+    "slow",  "slowly", "small",    "so",    "sorry",   "stop",  "thanks", "too",  "truly",
+    "uh",    "um",     "very",     "wait",  "well",    "wow",   "wrong",  "yeah", "yes",
+    "young", NULL};
 
 static bool is_word_char(uint32_t c)
 {

@@ -552,9 +552,15 @@ static struct syntax match_entity(const struct mt_codes_finder *finder, size_t b
     while (at - begin < 12 && mt_codes_is_name_char(mt_codes_char(finder, at)))
         at++;
     bool is_one = at - name >= 2 && mt_codes_char(finder, at) == ';';
-    bool is_blank = starts(finder, begin, "&nbsp;") || starts(finder, begin, "&#160;");
+    static const char *const points[] = {"&nbsp;",  "&#160;",  "&quot;",  "&#34;",   "&ldquo;",
+                                         "&rdquo;", "&laquo;", "&raquo;", "&lsquo;", "&rsquo;"};
+    bool is_point = false; /* a blank or a quotation mark */
+    for (size_t k = 0; k < sizeof points / sizeof *points; k++)
+        is_point = is_point || starts(finder, begin, points[k]);
+    if (mt_reading_of_entity(finder->text, begin, finder->length))
+        return nothing;
     return is_one ? (struct syntax){.n = at + 1 - begin,
-                                    .kind = is_blank ? MT_CODE_POINT : MT_CODE_WORD}
+                                    .kind = is_point ? MT_CODE_POINT : MT_CODE_WORD}
                   : nothing;
 }
 

@@ -287,13 +287,14 @@ static size_t without_genitive(const struct mt_codes_finder *finder, size_t begi
 }
 
 /* Copies a name with letters that the model reads as others (José, Xi), because the model would
- * spell it with those. The X of X-ray is not copied. */
+ * spell it with those. The X of X-ray is not copied, but X-200 is. */
 static void take_respelt(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item item = finder->items[i];
     size_t end = without_genitive(finder, item.core_begin, item.core_end);
     size_t first = mt_codes_next(finder, item.core_begin);
-    if (!item.is_name || (first < end && finder->text[first] == '-'))
+    if (!item.is_name ||
+        (first < end && finder->text[first] == '-' && !mt_codes_digit_at(finder, first + 1)))
         return;
     if (mt_codes_take(finder, MT_CODE_WORD, item.core_begin, end))
         join_words(finder);

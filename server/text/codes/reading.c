@@ -114,6 +114,19 @@ enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *
     return mt_reading_of(tokenizer, (uint32_t)c, as);
 }
 
+size_t mt_reading_of_entity(const char *text, size_t at, size_t end)
+{
+    static const char *const entities[] = {"&#39;", "&#039;", "&#x27;", "&apos;", "&rsquo;"};
+    bool is_behind_letter = at > 0 && text[at] == '&' && mt_ascii_is_letter(text[at - 1]);
+    for (size_t i = 0; i < sizeof entities / sizeof *entities && is_behind_letter; i++) {
+        size_t n = strlen(entities[i]);
+        if (end - at > n && memcmp(text + at, entities[i], n) == 0 &&
+            mt_ascii_is_letter(text[at + n]))
+            return n;
+    }
+    return 0;
+}
+
 /* ---- days and months ---- */
 
 /* Most bytes between two days, as in " – ". */

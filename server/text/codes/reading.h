@@ -36,6 +36,10 @@ enum mt_reading mt_reading_of(const struct mt_tokenizer *tokenizer, uint32_t cod
 enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
                               size_t end, size_t *n, const char **as);
 
+/* Returns the length of an apostrophe within a word at text[at] that is written as an entity, as in
+ * It&#39;s; 0: there is none. The model is shown the apostrophe. */
+size_t mt_reading_of_entity(const char *text, size_t at, size_t end);
+
 /* For English: returns how many bytes at text[at] the model is shown as *as; 0: none. Behind the
  * dash of "Monday–Friday" models lose the second day, so it is shown with blanks. Mon, which they
  * hardly know, is shown as Monday, and Dec as December where the vocabulary has only that. */

@@ -306,9 +306,11 @@ static size_t write_ordinal(const struct mt_number_signs *pair, size_t at, struc
     bool is_written = U_SUCCESS(code) && (size_t)n_bytes <= sizeof bytes;
     mt_text_append(out, bytes, is_written ? (size_t)n_bytes : 0);
     unum_close(format);
-    bool has_stop = is_written && n_bytes > 0 && bytes[n_bytes - 1] == '.' &&
-                    at + n < pair->n_target && pair->target[at + n] == '.';
-    return is_written ? n + has_stop : 0;
+    bool ends_in_stop = is_written && n_bytes > 0 && bytes[n_bytes - 1] == '.';
+    char behind = at + n < pair->n_target ? pair->target[at + n] : '\0';
+    if (ends_in_stop && behind == '-') /* "2.-Ausgabe" is no word */
+        mt_text_append(out, " ", 1);
+    return is_written ? n + (ends_in_stop && (behind == '.' || behind == '-')) : 0;
 }
 
 size_t mt_number_sign_write(const struct mt_number_signs *pair, size_t at, struct mt_text *out)
