@@ -122,8 +122,7 @@ static struct mt_range with_punctuation(const struct mt_tag_projection_input *in
     const char *text = input->target;
     if (edge_is_punctuation(input->tagged, tag, true))
         while (range.end < within.end && !is_blank(text[range.end]) &&
-               !mt_is_word_char(char_at(text, range.end)) &&
-               !begins_word(char_at(text, range.end)))
+               !mt_is_word_char(char_at(text, range.end)) && !begins_word(char_at(text, range.end)))
             range.end += mt_char_length(text + range.end);
     if (edge_is_punctuation(input->tagged, tag, false))
         while (range.begin > within.begin) {

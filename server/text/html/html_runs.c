@@ -455,16 +455,17 @@ static void cut_labels(struct mt_html_pieces *pieces, size_t first, size_t end)
         before = piece->kind == MT_HTML_TEXT && piece->ends.last ? piece->ends.last : before;
         if (!is_neighbour(pieces, i) || piece->tag == GUMBO_TAG_A)
             continue;
-        struct neighbour label = look_at(pieces, i);
-        bool is_colon = label.ends.last == ':' ||
-                        (label.end < end && pieces->items[label.end].ends.first == ':');
-        if (!is_colon || label.holds.letters == 0 || label.holds.blanks > MAX_TITLE_BLANKS ||
+        size_t behind = piece->mate + 1;
+        bool is_colon = pieces->items[behind - 2].ends.last == ':' ||
+                        (behind < end && pieces->items[behind].ends.first == ':');
+        struct neighbour label = is_colon ? look_at(pieces, i) : (struct neighbour){0};
+        if (label.holds.letters == 0 || label.holds.blanks > MAX_TITLE_BLANKS ||
             !u_isupper((UChar32)label.ends.first))
             continue;
         if (n++ > 0 && before != ',')
             pieces->items[i].cuts = true;
         before = ':';
-        i = label.end - 1;
+        i = piece->mate;
     }
 }
 
