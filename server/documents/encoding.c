@@ -1,5 +1,6 @@
 #include "server/documents/encoding.h"
 
+#include "base/ascii.h"
 #include "base/size.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #define DETECT_BEFORE ((size_t)4 << 10)
 #define STEP_BYTES 16384
 
-static const char utf8[] = "UTF-8", western[] = "windows-1252";
+static const char utf8[] = "UTF-8", western[] = "windows-1252", mac[] = "macintosh";
 
 /* ---- names ---- */
 
@@ -236,6 +237,29 @@ static enum mt_status check_utf8(const struct mt_encoding_question *question, co
     return MT_OK;
 }
 
+/* Whether a file comes from a Macintosh of the time before Unicode, whose lines ended with CR
+ * alone. uchardet takes its letters for those of other Latin encodings, in which most letters are
+ * at 0xE0 and behind, where this one has signs that do not stand within words. detected: what that
+ * says; NULL: nothing. */
+static bool is_of_mac(const struct mt_encoding_question *question, const char *detected)
+{
+    static const char *const latin[] = {
+        "windows-1250", "windows-1252", "windows-1254", "windows-1257", "ISO-8859-1",
+        "ISO-8859-2",   "ISO-8859-3",   "ISO-8859-4",   "ISO-8859-9",   "ISO-8859-15"};
+    const char *bytes = question->bytes;
+    size_t length = question->length;
+    bool is_latin = !detected;
+    for (size_t i = 0; i < sizeof latin / sizeof *latin && !is_latin; i++)
+        is_latin = strcasecmp(detected, latin[i]) == 0;
+    if (!is_latin || !memchr(bytes, '\r', length) || memchr(bytes, '\n', length))
+        return false;
+    for (size_t i = 1; i + 1 < length; i++)
+        if ((unsigned char)bytes[i] >= 0xE0 && mt_ascii_is_letter(bytes[i - 1]) &&
+            mt_ascii_is_letter(bytes[i + 1]))
+            return false;
+    return true;
+}
+
 /* Detects an encoding that is neither asked for nor declared correctly. */
 static enum mt_status look(const struct mt_encoding_question *question, struct mt_encoding *out,
                            struct mt_error *err)
@@ -249,7 +273,13 @@ static enum mt_status look(const struct mt_encoding_question *question, struct m
         set(question, wide, true, out);
         return MT_OK;
     }
-    if (n_valid < question->length && detect(question->bytes, question->length, n_valid, name)) {
+    bool is_other = n_valid < question->length;
+    bool is_found = is_other && detect(question->bytes, question->length, n_valid, name);
+    if (is_other && is_of_mac(question, is_found ? name : NULL)) {
+        set(question, mac, true, out);
+        return MT_OK;
+    }
+    if (is_found) {
         /* One or two letters are the same in many encodings. The most common one has the letters
          * that a translation needs. */
         if (reads_the_same(question, name, western))

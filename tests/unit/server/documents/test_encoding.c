@@ -75,6 +75,18 @@ START_TEST(files_are_read_and_written_in_their_encoding)
             "A\x93\xFC\x94", "windows-1252");
     ENCODED("\x93\xFA\x96\x7B a", MT_DOCUMENT_TEXT, "sjis", "\xE6\x97\xA5\xE6\x9C\xAC a",
             "\x93\xFA\x96\x7B A", "Shift_JIS");
+    /* a Macintosh's line ends tell its encoding */
+    ENCODED("Caf\x8E na\x95ve \xD0\rr\x8Esum\x8E\r", MT_DOCUMENT_TEXT, NULL,
+            "Caf\xC3\xA9 na\xC3\xAFve \xE2\x80\x93\rr\xC3\xA9sum\xC3\xA9\r",
+            "CAF\x8E NA\x95VE \xD0\rR\x8ESUM\x8E\r", "macintosh");
+    ENCODED("gr\xFC\xDF"
+            "e\rK\xE4se\r",
+            MT_DOCUMENT_TEXT, NULL,
+            "gr\xC3\xBC\xC3\x9F"
+            "e\rK\xC3\xA4se\r",
+            "GR\xFC\xDF"
+            "E\rK\xE4SE\r",
+            "windows-1252");
     /* as they say themselves */
     ENCODED("<meta charset=iso-8859-1>gr\xFC\xDF", MT_DOCUMENT_HTML, NULL,
             "<meta charset=iso-8859-1>gr\xC3\xBC\xC3\x9F", "<META CHARSET=ISO-8859-1>GR\xFC\xDF",
