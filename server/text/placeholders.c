@@ -73,6 +73,21 @@ static size_t match_closed(const char *text, size_t length, size_t begin, const 
     return end > text + begin ? (size_t)(end - text) - begin + strlen(closing) : 0;
 }
 
+/* A sign that vue-i18n would take for its own, {'|'} or {'@'}, and the host behind that one. */
+static size_t match_literal(const char *text, size_t length, size_t begin)
+{
+    char sign = at(text, length, begin + 2);
+    size_t end = begin + 5;
+    if (!starts(text, length, begin, "{'") || sign <= ' ' || sign == '\'' || is_name_char(sign) ||
+        end > length || !starts(text, length, begin + 3, "'}"))
+        return 0;
+    for (size_t i = end; sign == '@' && i < length && i - begin < MAX_PLACEHOLDER_BYTES &&
+                         (is_name_char(text[i]) || text[i] == '.' || text[i] == '-');
+         i++)
+        end = is_name_char(text[i]) ? i + 1 : end;
+    return end - begin;
+}
+
 /* {name}, {0}, {0:N2}, {user.name}: a name, and behind it anything but blanks. */
 static size_t match_brace(const char *text, size_t length, size_t begin)
 {
@@ -391,8 +406,8 @@ static size_t first_of(matcher *const matchers[], size_t n, const char *text, si
 
 size_t mt_placeholder_at(const char *text, size_t length, size_t begin)
 {
-    static matcher *const anywhere[] = {match_brace, match_dollar, match_percent,
-                                        match_url,   match_mail,   match_dotted};
+    static matcher *const anywhere[] = {match_literal, match_brace, match_dollar, match_percent,
+                                        match_url,     match_mail,  match_dotted};
     static matcher *const words[] = {match_timestamp, match_account, match_grouped, match_key,
                                      match_path};
     size_t n = first_of(anywhere, sizeof anywhere / sizeof *anywhere, text, length, begin);
