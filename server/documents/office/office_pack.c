@@ -70,6 +70,8 @@ void mt_office_pack(const void *own, struct mt_text *out)
         put_range(out, text->run);
         mt_flat_put_number(out, text->is_attribute);
         mt_flat_put_number(out, text->max_chars);
+        put_range(out, text->drop);
+        mt_flat_put_number(out, text->drop_look);
     }
     const struct mt_text tag = {.bytes = (char *)(size_t)office->target.tag,
                                 .length = strlen(office->target.tag)};
@@ -163,6 +165,8 @@ static enum mt_status unpack_text(const struct mt_document *document, struct tex
     text->run = take_range(document, flat);
     text->is_attribute = mt_flat_number(flat, 1) == 1;
     text->max_chars = mt_flat_number(flat, UINT16_MAX);
+    text->drop = take_range(document, flat);
+    text->drop_look = mt_flat_number(flat, office->n_looks - 1);
     if (prefix.length > MT_OFFICE_MAX_PREFIX ||
         (!text->write_run && !text->is_attribute && !office->format))
         flat->is_broken = true;
@@ -205,6 +209,10 @@ static bool is_piece_sound(const struct mt_office *office, const struct mt_docum
         return false;
     const struct text *text = &office->texts[piece->first];
     size_t end = text->first + text->n + text->n_before + text->n_after;
+    if (text->drop.begin < text->drop.end &&
+        (text->drop.begin < piece->range.begin || text->drop.end > piece->range.end))
+        return false;
+    n_bytes += text->drop.end - text->drop.begin;
     for (size_t i = text->first; i < end; i++) {
         const struct mt_range ranges[] = {office->codes[i].verbatim,
                                           office->codes[i].verbatim_close};

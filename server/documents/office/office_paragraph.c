@@ -556,6 +556,8 @@ static enum mt_status make_text(struct maker *maker, size_t begin, size_t end, s
     *maker->text = (struct text){.first = office->n_codes};
     maker->text->look = find_look(maker, first, last);
     maker->text->is_attribute = maker->tokens[first].form == '"';
+    maker->text->drop = maker->tokens[first].drop;
+    maker->text->drop_look = maker->tokens[first].drop_look;
     const struct mt_range range = find_range(maker, begin, end, n);
     status = mt_document_add(maker->document, range, &piece, maker->err);
     if (status)

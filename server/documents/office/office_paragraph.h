@@ -71,7 +71,11 @@ struct mt_office_token {
     size_t id;    /* equal for both ends of a range */
     struct mt_office_note note; /* describes the note if a point is one */
     bool is_item;               /* an item of a list, its end, or what stands before it */
-    size_t mate;                /* set by this module */
+    /* Words that are a large letter: bytes between them and the words that go on. As many letters
+     * of the translation are written before these bytes, with the look. Empty: they are none. */
+    struct mt_range drop;
+    size_t drop_look;
+    size_t mate; /* set by this module */
 };
 
 struct mt_office;

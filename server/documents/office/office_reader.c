@@ -2,7 +2,7 @@
 
 #include "base/size.h"
 #include "server/documents/office/office_names.h"
-#include "server/documents/office/office_runs.h"
+#include "server/documents/office/office_text_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +13,7 @@
 #define MAX_FIELDS 64
 #define MAX_ELEMENTS MT_XML_MAX_DEPTH
 #define NONE ((size_t)-1)
-
-/* These bytes stand in a look for the places of two properties: whether the words are written from
- * the right (or explicitly not), and their language. */
-enum { NO_DIRECTION = 1, DIRECTION = 2, LANGUAGE = 3 };
+#define MAX_DROP_CHARS 2 /* a quotation mark and a letter */
 
 struct field {
     bool is_result; /* its instruction is complete */
@@ -34,6 +31,8 @@ struct element {
 
 struct paragraph {
     size_t depth, begin;
+    bool is_drop;                    /* it is a large letter, and the next one goes on */
+    struct mt_office_token drop;     /* the letter before it; empty: there is none */
     struct mt_range properties;      /* an empty <pPr/> */
     size_t direction_at;             /* where <bidi/> has to be in other <pPr>; 0: nowhere */
     struct mt_range other_direction; /* the range of <bidi w:val="0"/> */
@@ -72,7 +71,9 @@ struct reader {
     size_t n;
     struct mt_text properties; /* those of the run */
     bool has_direction, has_language;
-    struct mt_text instruction; /* that of the field */
+    struct mt_text instruction;  /* that of the field */
+    struct mt_office_token drop; /* a large letter whose paragraph has ended at drop_end */
+    size_t drop_end;             /* 0: there is none */
     struct mt_error *err;
 };
 
@@ -346,7 +347,8 @@ static void end_run(struct reader *reader, const struct mt_xml_tag *tag)
 /* Adds the place of a property to the look, once for each kind. */
 static void place(struct reader *reader, char what)
 {
-    bool *is_placed = what == LANGUAGE ? &reader->has_language : &reader->has_direction;
+    bool *is_placed =
+        what == MT_OFFICE_LOOK_LANGUAGE ? &reader->has_language : &reader->has_direction;
     if (!*is_placed)
         mt_text_append(&reader->properties, &what, 1);
     *is_placed = true;
@@ -395,13 +397,13 @@ static void end_property(struct reader *reader, const struct mt_xml_tag *tag)
     bool is_ours = strncmp(raw, reader->prefix.text, n) == 0;
     const char *name = is_ours ? tag->name : "";
     if (!is_ours || MT_IS_ONE_OF(name, behind_direction))
-        place(reader, NO_DIRECTION);
+        place(reader, MT_OFFICE_LOOK_NO_DIRECTION);
     if (!is_ours || MT_IS_ONE_OF(name, behind_language))
-        place(reader, LANGUAGE);
+        place(reader, MT_OFFICE_LOOK_LANGUAGE);
     if (strcmp(name, "lang") == 0)
         mt_office_name_language(reader->office);
     else if (strcmp(name, "rtl") == 0)
-        place(reader, p->is_off ? NO_DIRECTION : DIRECTION);
+        place(reader, p->is_off ? MT_OFFICE_LOOK_NO_DIRECTION : MT_OFFICE_LOOK_DIRECTION);
     else if (strcmp(name, "noProof") != 0)
         mt_document_append(reader->document, range, &reader->properties);
 }
@@ -412,9 +414,9 @@ static enum mt_status end_properties(struct reader *reader, const struct mt_xml_
     struct mt_text *look = &reader->properties;
     p->properties_depth = 0;
     p->run.end = tag->range.end;
-    place(reader, NO_DIRECTION);
-    place(reader, LANGUAGE);
-    bool is_nothing = look->length == 2 && look->bytes[0] == NO_DIRECTION;
+    place(reader, MT_OFFICE_LOOK_NO_DIRECTION);
+    place(reader, MT_OFFICE_LOOK_LANGUAGE);
+    bool is_nothing = look->length == 2 && look->bytes[0] == MT_OFFICE_LOOK_NO_DIRECTION;
     enum mt_status status = mt_text_check(look, "a paragraph", reader->err);
     if (status)
         return status;
@@ -450,28 +452,15 @@ static enum mt_status end_words(struct reader *reader, const struct mt_xml_tag *
 
 /* ---- attributes ---- */
 
-/* Adds words in attributes as texts: what is read aloud for a picture or a table, the
- * letters of a watermark, what a list offers, and what a link says when it is pointed at. */
+/* Adds words in attributes as texts, unless they are deleted, or of a field that computes them. */
 static enum mt_status take_attributes(struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const char *const deleted[] = {"del", "moveFrom"};
-    static const struct {
-        const char *element, *attribute;
-    } texts[] = {{"docPr", "title"},        {"docPr", "descr"},     {"tblCaption", "val"},
-                 {"tblDescription", "val"}, {"textpath", "string"}, {"listItem", "displayText"},
-                 {"hyperlink", "tooltip"}};
     struct paragraph *p = current(reader);
     size_t n = reader->document->n;
-    enum mt_status status = MT_OK;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts && !status; i++) {
-        /* The first letter alone tells nearly all elements apart, of which a file may have millions. */
-        if (tag->name[0] != texts[i].element[0] || strcmp(tag->name, texts[i].element) != 0)
-            continue;
-        if (p && (p->field != NONE || MT_IS_ONE_OF(p->whole_name, deleted)))
-            return MT_OK;
-        status = mt_office_add_attribute(reader->document, tag->range, texts[i].attribute, 0,
-                                         reader->err);
-    }
+    if (p && (p->field != NONE || MT_IS_ONE_OF(p->whole_name, deleted)))
+        return MT_OK;
+    enum mt_status status = mt_office_add_attributes(reader->document, tag, reader->err);
     if (p)
         p->has_attributes = p->has_attributes || reader->document->n > n;
     return status;
@@ -589,8 +578,56 @@ static void drop_paragraph(struct paragraph *p)
 {
     for (size_t i = 0; i < p->n; i++)
         mt_text_finish(&p->tokens[i].bytes);
+    mt_text_finish(&p->drop.bytes);
     free(p->tokens);
     free(p);
+}
+
+/* Gives the large letter to the paragraph that begins behind it. */
+static enum mt_status hand_over_drop(struct reader *reader, struct paragraph *p, size_t begin)
+{
+    const size_t end = reader->drop_end;
+    reader->drop_end = 0;
+    if (!mt_document_is_blank(reader->document, end, begin))
+        return mt_office_add_drop(reader->document, reader->prefix.text, &reader->drop,
+                                  reader->err);
+    p->drop = reader->drop;
+    reader->drop = (struct mt_office_token){0};
+    return MT_OK;
+}
+
+/* Keeps a paragraph of one or two letters for the one that goes on. */
+static bool keep_drop(struct reader *reader, struct paragraph *p, size_t end)
+{
+    if (!p->is_drop || p->is_odd || p->is_code || p->n != 1 || p->drop.bytes.length > 0 ||
+        p->tokens[0].kind != MT_OFFICE_WORDS ||
+        mt_utf8_count(p->tokens[0].bytes.bytes, p->tokens[0].bytes.length) > MAX_DROP_CHARS)
+        return false;
+    reader->drop = p->tokens[0];
+    reader->drop_end = end;
+    p->n = 0;
+    return true;
+}
+
+/* Puts the large letter before the words of the paragraph, with their look. */
+static enum mt_status take_drop(struct reader *reader, struct paragraph *p)
+{
+    struct mt_office_token *first;
+    if (p->drop.bytes.length == 0)
+        return MT_OK;
+    if (p->is_odd || p->is_code || p->n == 0 || p->tokens[0].kind != MT_OFFICE_WORDS)
+        return mt_office_add_drop(reader->document, reader->prefix.text, &p->drop, reader->err);
+    enum mt_status status =
+        mt_office_add_token(&p->tokens, &p->n, &p->capacity, &first, reader->err);
+    if (status)
+        return status;
+    memmove(p->tokens + 1, p->tokens, (p->n - 1) * sizeof *p->tokens);
+    p->tokens[0] = p->drop;
+    p->drop = (struct mt_office_token){0};
+    p->tokens[0].drop_look = p->tokens[0].look;
+    p->tokens[0].look = p->tokens[1].look;
+    p->tokens[0].drop = (struct mt_range){p->tokens[0].outer.end, p->tokens[1].outer.begin};
+    return MT_OK;
 }
 
 static enum mt_status begin_paragraph(struct reader *reader, const struct mt_xml_tag *tag)
@@ -610,47 +647,7 @@ static enum mt_status begin_paragraph(struct reader *reader, const struct mt_xml
     p->begin = tag->range.end;
     p->field = NONE;
     reader->paragraphs[reader->n++] = p;
-    return MT_OK;
-}
-
-static void write_language(const struct mt_office_run *run, struct mt_text *out)
-{
-    const struct mt_written_language *language = run->language;
-    const char *attribute = language->is_rtl          ? "bidi"
-                            : language->is_east_asian ? "eastAsia"
-                                                      : "val";
-    mt_text_appendf(out, "<%slang %s%s=\"%s\"/>", run->prefix, run->prefix, attribute,
-                    language->tag);
-}
-
-static void write_look(const struct mt_office_run *run, struct mt_text *out)
-{
-    static const char nothing[] = {NO_DIRECTION, LANGUAGE};
-    const char *look = run->look->length > 0 ? run->look->bytes : nothing;
-    size_t n = run->look->length > 0 ? run->look->length : sizeof nothing, begin = out->length;
-    mt_text_appendf(out, "<%srPr>", run->prefix);
-    size_t inner = out->length;
-    for (size_t i = 0; i < n; i++)
-        if (look[i] == LANGUAGE && run->language)
-            write_language(run, out);
-        else if (look[i] == DIRECTION || look[i] == NO_DIRECTION) {
-            if (run->language ? run->language->is_rtl : look[i] == DIRECTION)
-                mt_text_appendf(out, "<%srtl/>", run->prefix);
-        } else if (look[i] != LANGUAGE)
-            mt_text_append(out, look + i, 1);
-    if (out->length > inner)
-        mt_text_appendf(out, "</%srPr>", run->prefix);
-    else
-        out->length = begin;
-}
-
-void mt_office_write_text_run(const struct mt_office_run *run, struct mt_text *out)
-{
-    mt_text_appendf(out, "<%sr>", run->prefix);
-    write_look(run, out);
-    mt_text_appendf(out, "<%st xml:space=\"preserve\">", run->prefix);
-    mt_text_append(out, run->words, run->length);
-    mt_text_appendf(out, "</%st></%sr>", run->prefix, run->prefix);
+    return reader->drop_end > 0 ? hand_over_drop(reader, p, tag->range.begin) : MT_OK;
 }
 
 /* Adds the edit that makes a paragraph right-to-left if it is translated into such a language. */
@@ -681,6 +678,8 @@ static enum mt_status end_paragraph(struct reader *reader, const struct mt_xml_t
     enum mt_status status = MT_OK;
     if (p->field != NONE)
         p->tokens[p->field].kind = MT_OFFICE_CUT;
+    if (!keep_drop(reader, p, tag->range.end))
+        status = take_drop(reader, p);
     for (size_t i = 0; i < p->n && !status; i++)
         status = mt_text_check(&p->tokens[i].bytes, "a paragraph", reader->err);
     if (!status && (p->is_code || p->is_odd))
@@ -713,6 +712,8 @@ static void take_paragraph_property(struct reader *reader, const struct mt_xml_t
     struct paragraph *p = current(reader);
     if (strcmp(p->whole_name, "pPr") != 0 || p->run_depth > 0)
         return;
+    if (strcmp(tag->name, "framePr") == 0)
+        p->is_drop = strspn(mt_office_attribute(tag, "dropCap"), "dm") > 0; /* drop, margin */
     if (strcmp(tag->name, "pStyle") == 0)
         p->is_code = mt_office_is_code(mt_office_attribute(tag, "val"));
     if (strcmp(tag->name, "bidi") == 0 && is_off(tag)) {
@@ -788,6 +789,9 @@ enum mt_status mt_office_read(struct mt_document *document, size_t index, struct
     const struct mt_document view = {
         .bytes = document->bytes, .begin = part->range.begin, .length = part->range.end};
     enum mt_status status = mt_xml_read(&view, take_begin, take_end, &reader, err);
+    if (!status && reader.drop_end > 0)
+        status = mt_office_add_drop(document, reader.prefix.text, &reader.drop, err);
+    mt_text_finish(&reader.drop.bytes);
     while (reader.n > 0)
         drop_paragraph(reader.paragraphs[--reader.n]);
     mt_text_finish(&reader.properties);

@@ -3,7 +3,8 @@
  * recognised by the prefix that the part's first declaration gives to their namespace. A paragraph
  * whose markup could not be written again (CDATA in its words, a field across elements) is not
  * translated. Deleted text, instructions of fields and results that a program computes (page
- * numbers, dates) are left out; text boxes are separate texts.
+ * numbers, dates) are left out; text boxes are separate texts. A large letter at the beginning,
+ * which has a paragraph of its own (a drop cap), makes one text with the paragraph that goes on.
  *
  * Only document*.c include this.
  */
@@ -17,7 +18,7 @@
 MT_MUST_CHECK enum mt_status mt_office_read(struct mt_document *document, size_t index,
                                             struct mt_error *err);
 
-/* The function that writes the runs of its paragraphs. */
+/* The function that writes the runs of its paragraphs (office_text_run.c). */
 mt_office_write_run mt_office_write_text_run;
 
 #endif

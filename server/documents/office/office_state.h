@@ -37,7 +37,9 @@ struct text {
     /* the beginning of the run in which the text ends, and which is opened again; empty: none */
     struct mt_range run;
     bool is_attribute;
-    size_t max_chars; /* 0: no limit */
+    size_t max_chars;     /* 0: no limit */
+    struct mt_range drop; /* of the first token (office_paragraph.h) */
+    size_t drop_look;
 };
 
 struct mt_office {

@@ -2,6 +2,7 @@
 
 #include "server/documents/office/office_words.h"
 #include "server/documents/xml_words.h"
+#include "server/text/tagged_text.h"
 #include "server/text/xml/xml_reader.h"
 
 #include <stdlib.h>
@@ -24,7 +25,8 @@ struct writer {
     size_t level;
     bool *is_written;
     bool is_behind_blank;
-    const char *blank; /* how the file writes a no-break space; NULL: as the character */
+    bool has_dropped, is_odd; /* the large letter is written; it cannot be */
+    const char *blank;        /* how the file writes a no-break space; NULL: as the character */
 };
 
 static const struct code *code_at(const struct writer *writer, size_t number)
@@ -109,6 +111,45 @@ static void wear_nothing(struct writer *writer)
     tags->length = 0;
 }
 
+static void write_plain_run(struct writer *writer, const struct mt_text *look, const char *words,
+                            size_t length)
+{
+    const struct mt_office *office = writer->office;
+    struct mt_text clean = {0};
+    append_words(words, length, &clean);
+    const struct mt_office_run run = {
+        .prefix = writer->text->element_prefix,
+        .look = look,
+        .words = clean.bytes,
+        .length = clean.length,
+        .language = office->has_target && office->names_language ? &office->target : NULL};
+    if (clean.status)
+        writer->out.status = clean.status;
+    else
+        writer->text->write_run(&run, &writer->out);
+    mt_text_finish(&clean);
+}
+
+/* Writes the large letter that the words begin with, with a quotation mark before it, and what
+ * stands between it and the other words. Returns its bytes. */
+static size_t drop_letter(struct writer *writer, const char *words, size_t length)
+{
+    const struct text *text = writer->text;
+    size_t n = 0;
+    while (n < length && !mt_is_word_char(mt_utf8_decode(words + n)))
+        n += mt_char_length(words + n);
+    n += n < length ? mt_char_length(words + n) : 0;
+    writer->has_dropped = true;
+    /* what is open, or an entity, cannot be cut in two */
+    if (writer->out.length > text->prefix.length || memchr(words, '&', n) || n == 0) {
+        writer->is_odd = true;
+        return 0;
+    }
+    write_plain_run(writer, &writer->office->looks[text->drop_look].properties, words, n);
+    mt_document_write_inner(writer->writing, text->drop, &writer->out);
+    return n;
+}
+
 static void write_run(struct writer *writer, const char *words, size_t length)
 {
     const struct text *text = writer->text;
@@ -125,19 +166,10 @@ static void write_run(struct writer *writer, const char *words, size_t length)
         format->write_words(words + has_blank, length - has_blank,
                             has_blank || writer->is_behind_blank, &writer->out);
     } else {
-        struct mt_text clean = {0};
-        append_words(words, length, &clean);
-        const struct mt_office_run run = {
-            .prefix = text->element_prefix,
-            .look = properties,
-            .words = clean.bytes,
-            .length = clean.length,
-            .language = office->has_target && office->names_language ? &office->target : NULL};
-        if (clean.status)
-            writer->out.status = clean.status;
-        else
-            text->write_run(&run, &writer->out);
-        mt_text_finish(&clean);
+        size_t n =
+            text->drop.end > 0 && !writer->has_dropped ? drop_letter(writer, words, length) : 0;
+        if (n < length)
+            write_plain_run(writer, properties, words + n, length - n);
     }
     writer->is_behind_blank = words[length - 1] == ' ';
 }
@@ -261,6 +293,23 @@ static size_t count_chars(const struct mt_text *xml)
     return n;
 }
 
+/* Whether what was written may stand in its place. Behind a large letter a paragraph ends and another
+ * begins. */
+static bool is_content(const struct writer *writer)
+{
+    const char *prefix = writer->text->element_prefix;
+    const struct mt_office_format *format = writer->office->format;
+    struct mt_text all = {0};
+    if (writer->text->drop.end == 0)
+        return mt_xml_is_content(writer->out.bytes, writer->out.length, format);
+    mt_text_appendf(&all, "<%sp>", prefix);
+    mt_text_append(&all, writer->out.bytes, writer->out.length);
+    mt_text_appendf(&all, "</%sp>", prefix);
+    bool is_one = !all.status && mt_xml_is_content(all.bytes, all.length, format);
+    mt_text_finish(&all);
+    return is_one;
+}
+
 bool mt_office_write_piece(struct mt_document_writing *writing,
                            const struct mt_document_piece *piece, const char *translation,
                            size_t length, struct mt_text *out)
@@ -275,11 +324,11 @@ bool mt_office_write_piece(struct mt_document_writing *writing,
     writer.is_written = calloc(text->n + 1, sizeof *writer.is_written);
     write_outside(&writer, text->n, text->n_before);
     mt_text_append(&writer.out, text->prefix.bytes, text->prefix.length);
-    bool is_written = writer.is_written && write_translation(&writer, translation, length);
+    bool is_written = writer.is_written && write_translation(&writer, translation, length) &&
+                      !writer.is_odd && (text->drop.end == 0 || writer.has_dropped);
     mt_text_append(&writer.out, text->suffix.bytes, text->suffix.length);
     write_outside(&writer, text->n + text->n_before, text->n_after);
-    is_written = is_written && !writer.out.status &&
-                 mt_xml_is_content(writer.out.bytes, writer.out.length, office->format);
+    is_written = is_written && !writer.out.status && is_content(&writer);
     if (is_written && text->max_chars > 0 && count_chars(&writer.out) > text->max_chars) {
         writing->refused = "its translation is longer than a workbook's program opens";
         is_written = false;

@@ -104,9 +104,19 @@ static void expect_written(const char *body, const char *translation, size_t n_l
     "/><a:graphic/></wp:inline></w:drawing></w:r>"
 #define DESCRIBED(words) PICTURE(" name=\"Picture 1\" descr=\"" words "\"")
 
+/* A large letter, in a paragraph of its own. */
+#define DROP(letter)                             \
+    "<w:p><w:pPr><w:framePr w:dropCap=\"drop\" " \
+    "w:lines=\"3\"/></w:pPr><w:r><w:rPr><w:sz/></w:rPr>" T(letter) "</w:r></w:p>"
+
 static const struct {
     const char *body, *texts; /* with '|' between them */
 } samples[] = {
+    {DROP("O") P(R("nce ") B("upon") R(" a time")), "Once <0>upon</0> a time"},
+    {DROP("O") "\n" P("<w:r><w:tab/></w:r>" R("nce")), "O|nce"},
+    {DROP("Once") P(R("upon")), "Once|upon"},
+    {DROP("O") "<w:tbl>" P(R("nce")) "</w:tbl>" DROP("A"), "O|nce|A"},
+    {DROP("O") DROP("n") P("") P(R("ce")), "On|ce"},
     {P(R("Hello &amp; &lt;you&gt;.")), "Hello &amp; &lt;you&gt;."},
     {P("<w:r><w:t>  Blanks\n that nobody sees </w:t></w:r>"), "Blanks  that nobody sees"},
     {P(R("Press ") B("red") R(" now.")), "Press <0>red</0> now."},
@@ -245,6 +255,14 @@ START_TEST(test_written)
     expect_written(P(R("Press ") B("red") R(" now.")), "Nun", 0, P(R("Nun")));
     expect_written(P(R("Press ") B("red") R(" now.")), "<0>a</0> b <0>c</0>", 0,
                    P(B("a") R(" b ") B("c")));
+    /* a large letter stays one */
+    expect_written(DROP("O") P(R("nce ") B("so")), "\u00bbEs <0>war</0>", 0,
+                   DROP("\u00bbE") P(R("s ") B("war")));
+    expect_written(DROP("O") P(R("nce ") B("so")), "A", 0,
+                   DROP("A") "<w:p><w:pPr><w:jc/></w:pPr></w:p>");
+    expect_written(DROP("O") P(R("nce ") B("so")), "<0>Es</0> war", 0,
+                   DROP("E") P(B("s") R(" war")));
+    expect_written(DROP("O") P(R("nce ") B("so")), "&amp; so", 1, DROP("O") P(R("nce ") B("so")));
     /* another code may not */
     const char *link = P(R("See ") "<w:hyperlink w:anchor=\"x\">" B("this") "</w:hyperlink>");
     expect_written(link, "<0>Das</0> da", 0,
