@@ -55,7 +55,10 @@ static char *write_with(const struct mt_document *document, enum kind kind, size
     }
     enum mt_status status = mt_document_write(document, translations, &out, &report, &err);
     assert(!status);
-    assert(report.n_refused == 0);
+    size_t n_long = 0; /* workbooks have limits, which a longer text may exceed */
+    for (size_t i = 0; i < report.n_left && i < MT_DOCUMENT_LISTED; i++)
+        n_long += strstr(report.left[i].reason, "is longer than") != NULL;
+    assert(report.n_refused == n_long && (kind == OTHER || n_long == 0));
     status = mt_text_take(&out, "a file", &result, length, &err);
     assert(!status);
     for (size_t i = 0; i < n; i++)

@@ -8,27 +8,25 @@
 
 #include <string.h>
 
-/* Most bytes, and most letters, of a note. */
-#define MAX_NOTE_BYTES 6
-#define MAX_NOTE_LETTERS 2
 /* Most letters of a symbol that a note at its end belongs to. */
 #define MAX_SYMBOL_BYTES 3
 
 bool mt_office_read_note(const struct mt_office_token *tokens, size_t n, struct mt_office_note *out)
 {
-    struct mt_office_note note = {.is_one = true};
-    size_t n_bytes = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct mt_text *bytes = &tokens[i].bytes;
-        n_bytes += bytes->length;
-        for (size_t k = 0; k < bytes->length && n_bytes <= MAX_NOTE_BYTES; k++) {
-            note.n_letters += ((unsigned char)bytes->bytes[k] | 32) >= 'a' ||
-                              (unsigned char)bytes->bytes[k] >= 0x80;
-            note.n_digits += mt_ascii_is_digit(bytes->bytes[k]);
+    struct mt_raised words = {0};
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < tokens[i].bytes.length;) {
+            const char *at = tokens[i].bytes.bytes + k;
+            uint32_t c = mt_utf8_decode(at);
+            words.blanks += mt_is_space(c);
+            words.digits += mt_ascii_is_digit(*at);
+            words.letters += !mt_ascii_is_digit(*at) && mt_is_word_char(c);
+            words.signs += !mt_is_space(c) && !mt_is_word_char(c);
+            k += mt_char_length(at);
         }
-    }
-    *out = note;
-    return n_bytes <= MAX_NOTE_BYTES && note.n_letters <= MAX_NOTE_LETTERS;
+    *out = (struct mt_office_note){
+        .is_one = true, .n_letters = words.letters, .n_digits = words.digits};
+    return mt_is_note_mark(&words) || words.letters + words.digits + words.signs == 0;
 }
 
 bool mt_office_is_sign(const struct mt_office_token *tokens, size_t n)

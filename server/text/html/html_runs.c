@@ -2,6 +2,7 @@
 
 #include "server/text/html/html_text.h"
 #include "server/text/html/link_list.h"
+#include "server/text/numbers/number_signs.h"
 #include "server/text/scripts.h"
 #include "server/text/tagged_text.h"
 
@@ -15,13 +16,6 @@
 
 /* Codes after which a text ends at the next possible place: half of what a passage can place. */
 #define MANY_CODES 128
-
-/* Most letters, and most characters that are no blanks, in the mark of a note. */
-#define MAX_NOTE_LETTERS 2
-#define MAX_NOTE_CHARS 6
-/* The same for one in brackets with a number, as in [n 3] and [note 12], which may have a blank. */
-#define MAX_NUMBERED_LETTERS 4
-#define MAX_NUMBERED_CHARS 10
 
 /* Fewest letters of an element that is a word by itself, and fewest such elements in a row; two may
  * be the halves of a word. */
@@ -54,13 +48,8 @@ bool mt_html_is_note(const struct mt_html_pieces *pieces, size_t first)
         (piece->tag != GUMBO_TAG_SUP && piece->tag != GUMBO_TAG_SUB))
         return false;
     struct mt_html_counts held = mt_html_count(pieces, first, piece->mate);
-    size_t n_chars = held.letters + held.digits + held.signs;
-    if (held.words + held.points + held.breaks > 0 || n_chars == 0)
-        return false;
-    bool is_numbered = held.digits > 0 && held.signs == 2 && held.blanks <= 1 &&
-                       held.letters <= MAX_NUMBERED_LETTERS && n_chars <= MAX_NUMBERED_CHARS;
-    return is_numbered ||
-           (held.blanks == 0 && held.letters <= MAX_NOTE_LETTERS && n_chars <= MAX_NOTE_CHARS);
+    const struct mt_raised words = {held.letters, held.digits, held.signs, held.blanks};
+    return held.words + held.points + held.breaks == 0 && mt_is_note_mark(&words);
 }
 
 /* Finds pairs that hold no words. */

@@ -10,6 +10,13 @@
 #include <unicode/unum.h>
 #include <unicode/ustring.h>
 
+/* Most letters, and most characters that are no blanks, in the mark of a note. */
+#define MAX_MARK_LETTERS 2
+#define MAX_MARK_CHARS 6
+/* The same for one in brackets with a number, as in [n 3] and [note 12], which may have a blank. */
+#define MAX_NUMBERED_LETTERS 4
+#define MAX_NUMBERED_CHARS 10
+
 /* Most bytes of a number whose sign is checked: enough for trillions with cents and separators. */
 #define MAX_AMOUNT_BYTES 32
 /* Most UTF-16 units in an ordinal of a language. */
@@ -150,6 +157,15 @@ static bool is_word_char_at(const char *text, size_t length, size_t at)
 static bool is_end(const char *text, size_t length, size_t at)
 {
     return !is_word_char_at(text, length, at) || mt_utf8_decode(text + at) >= MT_FIRST_IDEOGRAPH;
+}
+
+bool mt_is_note_mark(const struct mt_raised *words)
+{
+    size_t n_chars = words->letters + words->digits + words->signs;
+    bool is_numbered = words->digits > 0 && words->signs == 2 && words->blanks <= 1 &&
+                       words->letters <= MAX_NUMBERED_LETTERS && n_chars <= MAX_NUMBERED_CHARS;
+    return is_numbered || (words->blanks == 0 && n_chars > 0 &&
+                           words->letters <= MAX_MARK_LETTERS && n_chars <= MAX_MARK_CHARS);
 }
 
 bool mt_is_ordinal_ending(const char *bytes, size_t length)

@@ -34,6 +34,15 @@ size_t mt_number_sign_write(const struct mt_number_signs *pair, size_t at, struc
 /* Whether the text is an English ordinal: 10th. */
 bool mt_is_ordinal(const char *text, size_t length);
 
+/* Characters of words that stand above or below the line. */
+struct mt_raised {
+    size_t letters, digits, signs, blanks;
+};
+
+/* Whether they are the mark of a note or an index, which says nothing to the model: 2, [1], *, TM,
+ * [note 3]. */
+bool mt_is_note_mark(const struct mt_raised *words);
+
 /* Whether words that stand above the line are the ending of the number before them: 10th, 3e. */
 bool mt_is_ordinal_ending(const char *bytes, size_t length);
 

@@ -438,6 +438,8 @@ static const struct {
      "<p>Ist <i>alt sehr <a>und <u>gro\xC3\x9F</u></a></i> <b><a>das Haus</a></b></p>"},
     {"<p>Evolve<a href='#x' title='Here'>\xC2\xB6</a>\n </p>", "Evolve|Here", "Los|Da",
      "<p>Los<a href='#x' title='Da'>\xC2\xB6</a>\n </p>"},
+    {"<p>It is old.<sup id='a'><a href='#b'>[n&#160;3]</a></sup> Go.</p>", "It is old.<0/> Go.",
+     "Es.<0/> Los.", "<p>Es.<sup id='a'><a href='#b'>[n&#160;3]</a></sup> Los.</p>"},
     /* what has no letter stays */
     {"<p><span><b><a href='#x'>^</a></b></span> <span>I agree.</span></p>", " I agree.", " Ja!",
      "<p><span><b><a href='#x'>^</a></b></span> <span>Ja!</span></p>"},
