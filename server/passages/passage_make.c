@@ -144,8 +144,10 @@ static size_t shown_as(const struct mt_maker *maker, size_t at, size_t end, size
         return n_entity;
     }
     if (maker->reads && strncmp(maker->passage->source_lang, "en", 2) == 0) {
-        size_t n_days = mt_reading_of_days(maker->reads, words, at, end, as);
-        return n_days ? n_days : is_other ? *n : 0;
+        /* What follows may be a code, as in "Sat 10am-2pm". */
+        size_t n_words = maker->segment->words.length;
+        size_t n_days = mt_reading_of_days(maker->reads, words, at, n_words, as);
+        return n_days > 0 && at + n_days <= end ? n_days : is_other ? *n : 0;
     }
     return is_other ? *n : 0;
 }

@@ -20,7 +20,7 @@ static const struct {
     {"", " Dr Mr Mrs Ms Prof St ", " Art Fig fig Nr No Vol vol p pp S "},
     {"en",
      " Mx Messrs Rev Hon Gen Sen Gov Lt Sgt Cpl Pvt Capt Cmdr Col Maj Adm Mt Ft e.g i.e viz cf "
-     "approx vs Co Bros ",
+     "approx vs Co Bros incl excl ",
      " Figs Nos Ch ch Sec sec Eq Eqs Tab Ref Refs App ed Tel tel Ext ext "},
     {"de",
      " Hr Hrn Fr Frl Dipl Ing Hrsg bzw vgl Vgl ca z.B z.b d.h u.a ggf evtl inkl exkl Mio Mrd ",
