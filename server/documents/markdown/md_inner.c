@@ -161,10 +161,9 @@ enum mt_status mt_md_inner_add_html(struct mt_md_inner *inner, struct mt_documen
     if (!status && has_words)
         status = mt_document_add(document, range, &piece, err);
     if (piece) {
-        piece->text = text;
+        mt_text_append(&piece->text, text.bytes, text.length);
         piece->read_text = mt_read_html;
         piece->n = MT_MD_HTML;
-        text = (struct mt_text){0};
     }
     mt_text_finish(&text);
     return status;
