@@ -676,8 +676,8 @@ const struct mt_setting mt_rows_daemon[] = {
             "every head of a bundled model for 512 by 512 tokens. What a search weighed counts "
             "for as many steps as a translation may have. Requests together get twice as many; "
             "others wait their turn (503). Translations take the alignment for their numbers, tags "
-            "and placeholders from the same, and do without where it is not left, with the warning "
-            "\"unaligned\".",
+            "and placeholders from the same, of only those heads that it is made of; files take it "
+            "in steps. Where it is not left, they do without, with the warning \"unaligned\".",
     },
     {
         .section = "Safety",
