@@ -1,6 +1,6 @@
 /*
- * Letters and digits of ASCII, in any locale. Bytes of other characters are none of them, and
- * neither is -1, which readers return at the end.
+ * Letters, digits and blanks of ASCII, in any locale. Bytes of other characters are none of them,
+ * and neither is -1, which readers return at the end.
  *
  * Thread-safety: the functions are safe.
  */
@@ -32,6 +32,12 @@ static inline bool mt_ascii_is_letter(int c)
 static inline bool mt_ascii_is_letter_or_digit(int c)
 {
     return mt_ascii_is_letter(c) || mt_ascii_is_digit(c);
+}
+
+/* Whether JSON and XML take it for white space. */
+static inline bool mt_ascii_is_blank(int c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 #endif

@@ -83,7 +83,7 @@ static int peek(const struct scanner *s)
 
 static void skip_space(struct scanner *s)
 {
-    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r'))
+    while (s->at < s->end && mt_ascii_is_blank(*s->at))
         s->at++;
 }
 

@@ -8,14 +8,9 @@
 
 #define EXCERPT_BYTES 40
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static void skip_space(struct mt_json_reader *reader)
 {
-    while (reader->at < reader->end && is_space(*reader->at))
+    while (reader->at < reader->end && mt_ascii_is_blank(*reader->at))
         reader->at++;
 }
 
@@ -75,7 +70,8 @@ struct mt_json_span mt_json_reader_string(struct mt_json_reader *reader)
 /* The end of a number, true, false or null. */
 static void skip_word(struct mt_json_reader *reader)
 {
-    while (reader->at < reader->end && !is_space(*reader->at) && !strchr(",]}", *reader->at))
+    while (reader->at < reader->end && !mt_ascii_is_blank(*reader->at) &&
+           !strchr(",]}", *reader->at))
         reader->at++;
 }
 

@@ -54,11 +54,6 @@ static bool ends_clause(const char *text, struct mt_range last)
     return false;
 }
 
-static bool is_gap(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* Whether the character is a small kana or the syllabic n, with which no word begins, even if a
  * dictionary says so. */
 static bool goes_on(uint32_t c)
@@ -135,14 +130,14 @@ static enum mt_status find_words(const struct mt_cue_layout *layout, struct word
     struct beginnings beginnings = {.has_none = layout->length > INT32_MAX};
     enum mt_status status = MT_OK;
     for (size_t at = 0, seen = 0; at < layout->length && !status;) {
-        if (is_gap(text[at])) {
+        if (mt_ascii_is_blank(text[at])) {
             at++;
             seen++;
             continue;
         }
         struct word word = {.range = {at, at}, .from = seen};
         struct mt_range last = {at, at};
-        while (at < layout->length && !is_gap(text[at])) {
+        while (at < layout->length && !mt_ascii_is_blank(text[at])) {
             size_t n = mt_cue_tag_length(text, layout->length, at, layout->markup);
             size_t n_bytes = n ? n : mt_char_length(text + at);
             if (n == 0)

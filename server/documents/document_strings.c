@@ -133,9 +133,11 @@ static enum mt_status read_entry(struct reader *reader)
     reader->text.length = 0;
     if (!status)
         status = skip_blanks(reader);
-    if (status || reader->bytes[reader->at] == ';') { /* a key alone is its own value */
-        reader->at += !status;
+    if (status)
         return status;
+    if (reader->bytes[reader->at] == ';') { /* a key alone is its own value */
+        reader->at++;
+        return MT_OK;
     }
     if (reader->bytes[reader->at] != '=')
         return fail(reader, begin, "has no value: expected = behind the key");
@@ -147,10 +149,12 @@ static enum mt_status read_entry(struct reader *reader)
         status = add_value(reader, range);
     if (!status)
         status = skip_blanks(reader);
-    if (!status && reader->bytes[reader->at] != ';')
+    if (status)
+        return status;
+    if (reader->bytes[reader->at] != ';')
         return fail(reader, range.begin, "does not end: expected ; behind the value");
-    reader->at += !status;
-    return status;
+    reader->at++;
+    return MT_OK;
 }
 
 static enum mt_status read_strings(struct mt_document *document,

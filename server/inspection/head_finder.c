@@ -1,6 +1,7 @@
 #include "server/inspection/head_finder.h"
 
 #include "base/size.h"
+#include "base/vector.h"
 #include "model/model.h"
 #include "server/inspection/head_sample.h"
 #include "server/inspection/inspection.h"
@@ -28,7 +29,7 @@ struct claim {
 struct item {
     const struct mt_head_item *head;
     struct claim *claims;
-    size_t n_claims;
+    size_t n_claims, claims_capacity;
 };
 
 struct finder {
@@ -59,10 +60,8 @@ static void finish_item(struct item *item)
 static enum mt_status add_claim(struct item *item, size_t target, const size_t *sources, size_t n,
                                 double weight, struct mt_error *err)
 {
-    struct claim *claims = realloc(item->claims, (item->n_claims + 1) * sizeof *claims);
-    if (!claims)
-        return mt_fail_memory(err, (item->n_claims + 1) * sizeof *claims, "alignment claims");
-    item->claims = claims;
+    if (MT_ROOM(&item->claims, &item->claims_capacity, item->n_claims + 1, "alignment claims", err))
+        return MT_MEMORY;
     struct claim claim = {.target = target, .n_sources = n, .weight = weight};
     if (n) {
         claim.sources = malloc(n * sizeof *sources);

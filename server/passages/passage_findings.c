@@ -219,17 +219,17 @@ static enum mt_status proofread_sentence(const struct mt_passage *passage,
     if (!passage->reader)
         return MT_OK;
     status = mt_proofread_numbers(passage->reader, &pair, &findings->difference, err);
-    if (!status) {
-        leave_out_substitutes(findings, sentence, &pair);
-        status = mt_proofread_times(passage->reader, &pair, &findings->difference, err);
-    }
-    if (!status) {
-        status = report_numbers(passage, findings, sentence, &pair, proofreading, err);
-        if (!status && lacks_repair(passage, findings, sentence, &pair))
-            report_unaligned(proofreading, sentence);
-    }
+    if (status)
+        return status;
+    leave_out_substitutes(findings, sentence, &pair);
+    status = mt_proofread_times(passage->reader, &pair, &findings->difference, err);
     if (!status)
-        status = mt_proofread_language(passage->reader, &pair, &warnings, err);
+        status = report_numbers(passage, findings, sentence, &pair, proofreading, err);
+    if (status)
+        return status;
+    if (lacks_repair(passage, findings, sentence, &pair))
+        report_unaligned(proofreading, sentence);
+    status = mt_proofread_language(passage->reader, &pair, &warnings, err);
     if (!status)
         report_kinds(proofreading, sentence, warnings);
     return status;

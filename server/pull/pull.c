@@ -307,11 +307,10 @@ static enum mt_status run(struct work *work, struct mt_pulled *out, struct mt_er
         status = open_staging(work, err);
     if (!status) /* another pull may have had the lock, and have installed it */
         status = look(work, out, err);
-    if (!status && !out->was_there)
-        status = fetch_all(work, err);
-    if (!status && !out->was_there)
-        status = measure(work, out, err);
-    return status;
+    if (status || out->was_there)
+        return status;
+    status = fetch_all(work, err);
+    return status ? status : measure(work, out, err);
 }
 
 enum mt_status mt_pull_run(const struct mt_pull *pull, struct mt_pulled *out, struct mt_error *err)

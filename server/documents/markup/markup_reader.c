@@ -1,5 +1,6 @@
 #include "server/documents/markup/markup_reader.h"
 
+#include "base/ascii.h"
 #include "base/size.h"
 #include "server/documents/office/office_notes.h"
 #include "server/documents/xml_elements.h"
@@ -178,11 +179,6 @@ static enum mt_status add_point(struct reader *reader, struct mt_range range, ch
 
 /* ---- words ---- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* Returns the token that words of this range are added to. */
 static enum mt_status open_words(struct reader *reader, struct mt_range range,
                                  struct mt_office_token **out)
@@ -204,7 +200,7 @@ static enum mt_status add_character(struct reader *reader, const char *bytes, si
 {
     struct paragraph *p = current(reader);
     struct mt_office_token *token;
-    bool is_gap = n == 1 && is_blank(*bytes);
+    bool is_gap = n == 1 && mt_ascii_is_blank(*bytes);
     if (is_gap && p->is_behind_blank)
         return MT_OK;
     enum mt_status status = open_words(reader, range, &token);
@@ -224,7 +220,7 @@ static enum mt_status add_character(struct reader *reader, const char *bytes, si
 static void note_whole(struct paragraph *p, const char *text, size_t length)
 {
     for (size_t i = 0; i < length && p->whole_words.length < 1; i++)
-        if (!is_blank(text[i]))
+        if (!mt_ascii_is_blank(text[i]))
             mt_text_append(&p->whole_words, text + i, 1);
 }
 
@@ -434,7 +430,7 @@ static enum mt_status end_whole(struct reader *reader, size_t end)
         return add_point(reader, range, 'w');
     case MT_MARKUP_OTHER:
         if (first)
-            return add_point(reader, range, first >= '0' && first <= '9' ? 'n' : 'w');
+            return add_point(reader, range, mt_ascii_is_digit(first) ? 'n' : 'w');
         break;
     default:
         break;
@@ -607,7 +603,7 @@ static bool is_readable(const char *raw, size_t length, const char *value)
     mt_text_append(&plain, "", 0);
     mt_xml_unescape(raw, length, &plain);
     for (size_t i = 0; i < plain.length; i++)
-        if (is_blank(plain.bytes[i]))
+        if (mt_ascii_is_blank(plain.bytes[i]))
             plain.bytes[i] = ' ';
     bool is_same = !plain.status && strcmp(plain.bytes, value) == 0;
     mt_text_finish(&plain);
