@@ -60,8 +60,8 @@ MT_MUST_CHECK enum mt_status mt_file_read(const char *path, size_t limit_bytes, 
 MT_MUST_CHECK enum mt_status mt_file_write(const char *path, const void *bytes, size_t length,
                                            struct mt_error *err);
 
-/* Writes as mt_file_write does. MT_CANCELLED, with nothing left behind, if *is_cancelled becomes true
- * meanwhile. Syncing is not interrupted. is_cancelled NULL: it is never cancelled. */
+/* Writes as mt_file_write does. MT_CANCELLED, with nothing left behind, if *is_cancelled becomes
+ * true meanwhile. Syncing is not interrupted. is_cancelled NULL: it is never cancelled. */
 MT_MUST_CHECK enum mt_status mt_file_write_unless(const atomic_bool *is_cancelled, const char *path,
                                                   const void *bytes, size_t length,
                                                   struct mt_error *err);

@@ -28,9 +28,10 @@ struct mt_json_limits {
 /* Accepts bytes[0, length) if it is one well-formed JSON document: grammar, UTF-8, depth, number of
  * values, no duplicate keys in one object (compared unescaped), no lone surrogate escapes, no
  * \u0000, nothing behind it, no number of 10^308 or more. A byte order mark before it is passed
- * over, as RFC 8259 (8.1) allows: editors and clients of Windows write it. what names the document in messages ("config.json", "request body"); messages give line and column (in
- * characters). MT_FORMAT, MT_LIMIT (depth, number of values) or MT_MEMORY. Allocates nothing that
- * grows with the input but the key table of the open objects; time n log n. */
+ * over, as RFC 8259 (8.1) allows: editors and clients of Windows write it. what names the document
+ * in messages ("config.json", "request body"); messages give line and column (in characters).
+ * MT_FORMAT, MT_LIMIT (depth, number of values) or MT_MEMORY. Allocates nothing that grows with the
+ * input but the key table of the open objects; time n log n. */
 MT_MUST_CHECK enum mt_status mt_json_check(const char *bytes, size_t length,
                                            const struct mt_json_limits *limits, const char *what,
                                            struct mt_error *err);
@@ -107,8 +108,8 @@ void mt_json_fixed(struct mt_json_writer *writer, double value, int decimals);
  * 90. */
 void mt_json_float(struct mt_json_writer *writer, double value, int decimals);
 
-/* Write members of an object: the key, and what the function without "member" writes. The last two
- * begin the array or the object. */
+/* Write a member of an object: its key, and its value as the function without "member" writes it.
+ * The last two only begin the array or object that is the value. */
 void mt_json_member(struct mt_json_writer *writer, const char *key, const char *string);
 void mt_json_member_bytes(struct mt_json_writer *writer, const char *key, const char *bytes,
                           size_t length);

@@ -43,7 +43,7 @@ MT_MUST_CHECK enum mt_status mt_lens_run(const struct mt_model *model, const str
                                          struct mt_top_token *top, struct mt_error *err);
 
 /* Computes norms [H, N] = |v_j W^O_h| (Kobayashi et al. 2020) for each head and each of N positions
- * of a layer: what a weight of 1 would add. The trace has the values of this place. In int8 the
+ * of a layer: what a weight of 1 would add. The trace has the values of this layer. In int8 the
  * matrix is the quantised one. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_lens_value_norms(const struct mt_model *model,
                                                  const struct mt_trace *trace,

@@ -41,7 +41,7 @@ struct mt_sentence {
     size_t n_beams, n_wanted;        /* most rows; number of hypotheses to return */
     size_t max_target;               /* most generated tokens */
     bool is_forced;                  /* the whole target is given */
-    bool has_bos;                    /* given[1] was not chosen by the model */
+    bool has_bos;                    /* given[1] follows the start token, not chosen by the model */
     bool is_free;                    /* the options give no tokens of the target */
     bool wants_scores;
     size_t n_top;

@@ -28,8 +28,8 @@ struct mt_trace {
     struct mt_trace_block blocks[MT_TRACE_KINDS];
 };
 
-/* kinds is a combination of enum mt_trace_kind; kept is copied. Memory comes from the arena; pages are committed as
- * rows are written. */
+/* Makes a trace of these kinds (enum mt_trace_kind, or'ed), with the heads of *kept alone, which is
+ * copied. Its memory is the arena's; pages are committed as rows are written. */
 MT_MUST_CHECK enum mt_status mt_trace_init(struct mt_trace *trace, const struct mt_hparams *hparams,
                                            unsigned kinds, const struct mt_kept_heads *kept,
                                            size_t n_source, size_t max_target,
@@ -39,7 +39,8 @@ MT_MUST_CHECK enum mt_status mt_trace_init(struct mt_trace *trace, const struct 
 void mt_trace_set_target_length(struct mt_trace *trace, size_t n_target);
 
 /* Copies n numbers into a row, zeroing the rest of it. Does nothing for a kind that was not asked
- * for, a head that is not kept, or for trace NULL. Different rows may be written at the same time. */
+ * for, a head that is not kept, or for trace NULL. Different rows may be written at the same time.
+ * */
 void mt_trace_write(struct mt_trace *trace, enum mt_trace_kind kind, size_t layer, size_t head,
                     size_t row, const float *numbers, size_t n);
 

@@ -12,7 +12,7 @@ struct mt_memories {
     struct mt_memory_limits limits;
 };
 
-/* Exact matches are found by the hash, which is the same for all runs of blanks. */
+/* Exact matches are found by this hash. All runs of blanks count as one blank. */
 int64_t mt_memory_hash(const char *text);
 
 #endif

@@ -234,7 +234,8 @@ static void fill_slot(const struct mt_document *document, const struct slot *slo
         mt_document_append(document, slot->range, out);
 }
 
-/* Replaces the written page by one whose slots are filled. */
+/* Replaces each slot of the page in out (SLOT_BEGIN, its number, SLOT_END) by what belongs there.
+ * */
 static void join_html(const struct mt_document *document, const struct mt_text *translations,
                       bool is_translated, struct mt_text *out)
 {

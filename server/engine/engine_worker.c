@@ -167,8 +167,8 @@ static void drop_cancelled(struct mt_engine_worker *worker, struct mt_worker_bat
     }
 }
 
-/* Moves the batches that have no sentences any more to the list of warm ones. They do not keep their
- * lanes alive, so they must not be stepped again. */
+/* Moves the batches that have no sentences any more to the list of warm ones. They do not keep
+ * their lanes alive, so they must not be stepped again. */
 static void leave_idle_batches(struct mt_engine_worker *worker, int64_t now)
 {
     for (struct mt_worker_batch *batch = worker->busy.first, *next; batch; batch = next) {

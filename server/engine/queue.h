@@ -21,10 +21,10 @@
  * for all lanes, and so is a client's share of it.
  *
  * Under overload, room for single sentences becomes free again and again, and room for twenty never
- * would. So after a job was refused the queue counts as full for new ones until there is room
- * for as many sentences as the largest job had that was refused since the queue was half empty; but
- * at most one in MT_QUEUE_RESERVED of the sentences is reserved in this way. This also saves the work of
- * preparing jobs in vain.
+ * would. So after a job was refused the queue counts as full for new ones until there is room for
+ * as many sentences as the largest job had that was refused since the queue was half empty; but at
+ * most one in MT_QUEUE_RESERVED of the sentences is reserved in this way. This also saves the work
+ * of preparing jobs in vain.
  *
  * A further job of an accepted request (job->n_follow_up) is not refused because of what has come
  * meanwhile: it goes beyond the limit, and new jobs wait until there is room again.

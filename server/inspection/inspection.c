@@ -36,8 +36,8 @@ static bool contains(const size_t *values, size_t n, size_t value)
     return false;
 }
 
-/* Converts numbers from the end to numbers from the start, and removes duplicates. what:
- * "layer". */
+/* Makes indices of the requested numbers: negative ones count from the end, and duplicates are left
+ * out. what is "layer" or "head". */
 static enum mt_status resolve(const struct mt_index_list *list, size_t n_there, const char *what,
                               enum mt_trace_kind kind, size_t *out, size_t *n_out,
                               struct mt_error *err)

@@ -77,13 +77,13 @@ MT_MUST_CHECK enum mt_status mt_inspection_render(struct mt_inspection *inspecti
 
 /* For the files that implement the formats ----------------------------------------------------- */
 
-/* The position of a stream: sentences [sentence, end_sentence) are left, and in the first a row. */
+/* How far a stream has come. */
 struct mt_inspection_cursor {
     struct mt_inspection *inspection; /* owned */
-    size_t sentence, end_sentence;
+    size_t sentence, end_sentence;    /* the current sentence, and where to stop */
     struct mt_attention_tensor tensors[MT_MAX_TENSORS]; /* of the current sentence */
     size_t n_tensors;
-    size_t tensor, matrix, row;
+    size_t tensor, matrix, row; /* the row of the current sentence that comes next */
 };
 
 /* Loads the tensors of the sentence and moves to their first row. */
@@ -100,7 +100,7 @@ MT_MUST_CHECK enum mt_status mt_inspection_only_tensor(struct mt_inspection_curs
                                                        struct mt_error *err);
 
 /* Makes the state of a stream: n_bytes that begin with a copy of the cursor and are otherwise zero.
- * It takes over the inspection, even if it fails, which is MT_MEMORY: NULL. */
+ * Takes over the inspection, even if it fails. NULL: there is no memory (MT_MEMORY). */
 void *mt_inspection_state_create(const struct mt_inspection_cursor *cursor, size_t n_bytes,
                                  struct mt_error *err);
 void mt_inspection_state_destroy(void *state);

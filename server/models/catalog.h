@@ -98,8 +98,8 @@ MT_MUST_CHECK enum mt_status mt_catalog_route(const struct mt_catalog *catalog, 
                                               struct mt_error *err);
 
 /* Checks whether a single model translates from source to target. Either may be "" where the model
- * has only one language on that side. A model that does not name its languages takes any. MT_INVALID
- * lists its languages. */
+ * has only one language on that side. A model that does not name its languages takes any.
+ * MT_INVALID lists its languages. */
 MT_MUST_CHECK enum mt_status mt_catalog_step(struct mt_served_model *served, const char *source,
                                              const char *target, struct mt_model_route_step *out,
                                              struct mt_error *err);

@@ -108,7 +108,8 @@ static bool is_detour(const struct mt_language_graph *graph, size_t from, size_t
     return graph->serves[from * n + to] || graph->serves[to * n + from];
 }
 
-/* Marks the languages from which one more model can continue. */
+/* Marks the languages that the model number `level` of a way may read: `from` itself for the first,
+ * then those that level - 1 models reach, with the languages that match them. */
 static void open_languages(const struct mt_language_graph *graph, size_t from, unsigned char level,
                            unsigned char *is_open)
 {

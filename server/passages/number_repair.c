@@ -170,8 +170,8 @@ static void render(const struct mender *mender, struct mt_range *places, struct 
     mt_text_append(out, target + at, n - at);
 }
 
-/* *is_better: the sentence now lacks as many numbers less as were put in, and has no new wrong
- * ones. */
+/* *is_better: each number that was put in was missing before and is there now, and no wrong number
+ * has come in. */
 static enum mt_status check(struct mender *mender, bool *is_better, struct mt_error *err)
 {
     struct mt_range places[MT_MAX_REPAIRS];

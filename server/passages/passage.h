@@ -104,8 +104,9 @@ struct mt_passage_cursor {
     bool has_all;
 };
 
-/* Like mt_translation_advance. Where something has to be put back, which needs the whole alignment,
- * the pieces are larger: whole segments in texts that are not plain, and cells that have codes. */
+/* Appends the next piece of the translation, as mt_translation_advance does. Codes can be put back
+ * only when the alignment is complete, so the pieces are larger where there are any: a whole
+ * segment of a text that is not plain, or a whole cell. */
 MT_MUST_CHECK enum mt_status mt_passage_advance(struct mt_passage *passage,
                                                 struct mt_passage_cursor *cursor,
                                                 struct mt_text *out, bool *moved,

@@ -62,9 +62,9 @@ void mt_maker_write_words(struct mt_maker *maker, const char *bytes, size_t leng
 MT_MUST_CHECK enum mt_status mt_maker_take(struct mt_maker *maker, const struct mt_stretch *stretch,
                                            struct mt_error *err);
 
-/* Cuts a stretch as mt_maker_take does, but the model does not get the stretch or sentences whose
- * translation options->recall returns, nor, with options->keeps_target, sentences in the target's
- * language. */
+/* Does what mt_maker_take does, and leaves out of the parts for the model what needs none: the
+ * stretch or its sentences where options->recall knows a translation and, with
+ * options->keeps_target, sentences that are in the target's language already. */
 MT_MUST_CHECK enum mt_status
 mt_maker_recall(struct mt_maker *maker, const struct mt_stretch *stretch, struct mt_error *err);
 

@@ -110,7 +110,8 @@ static enum mt_status accept_licence(const struct work *work, struct mt_error *e
 
 /* --- Fetching --- */
 
-/* Puts the files that the replaced model has, too, where staging will find them. */
+/* Links files that the model which is replaced has, too, into staging, so that they are not fetched
+ * again. */
 static enum mt_status reuse(const struct work *work, struct mt_error *err)
 {
     enum mt_status status = MT_OK;

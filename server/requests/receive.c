@@ -182,7 +182,7 @@ static size_t max_body_bytes(const struct mt_exchange *exchange)
     size_t limit = (size_t)settings->max_body_bytes;
     bool takes_documents = !exchange->route || exchange->route->takes_documents;
     bool takes_glossaries = !exchange->route || exchange->route->takes_glossaries;
-    size_t more = 0; /* for the other fields of the form */
+    size_t more = 0; /* a form with a file may be longer by this */
     if (takes_documents && settings->files_translation)
         more = (size_t)settings->max_document_bytes;
     if (takes_glossaries && mt_settings_keep_data(settings))

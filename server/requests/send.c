@@ -261,8 +261,8 @@ static struct mt_exchange *next_returned(struct mt_http *http)
     return exchange;
 }
 
-/* An exchange that is DONE may have been returned a second time since it was taken: first because
- * of its events, then because of its end. */
+/* Takes the exchange out of the list of returned ones. It may be there again: it was returned once
+ * because it had events, and a second time, after it was taken, because its work is done. */
 static void take_back(struct mt_exchange *exchange)
 {
     struct mt_http *http = exchange->http;

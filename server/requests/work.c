@@ -180,8 +180,9 @@ static enum mt_status check_sentences(const struct mt_request *request, size_t n
     return MT_OK;
 }
 
-/* Asks the handler for the next round. *out is NULL where there is none: the last model stays then.
- * Otherwise request.model is *out, where that is loaded, or NULL. */
+/* Asks the handler for the next round's model. Where there is no further round *out is NULL, and
+ * request.model stays. Otherwise request.model becomes the model, or NULL where it is not loaded.
+ * */
 static enum mt_status choose(struct mt_exchange *exchange, struct mt_served_model **out,
                              struct mt_error *err)
 {

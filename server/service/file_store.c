@@ -137,8 +137,9 @@ static size_t held(const struct mt_file_store *store, const struct holder *holde
     return store->n > MT_MAX_STORED_FILES ? holder->n_files : holder->n_bytes;
 }
 
-/* Returns the link to the file that has to go so that the newcomer finds room; the link is NULL
- * where none has to. */
+/* Chooses a file to be dropped for the newcomer: the first that was fetched, or else the oldest of
+ * the client that holds most, unless that is the newcomer's own. Returns the link to it; the link
+ * is NULL where none may be dropped. */
 static struct file **find_dispensable(struct mt_file_store *store, const struct file *newcomer)
 {
     struct file **at = &store->files;

@@ -40,8 +40,8 @@ struct mt_key {
  * with the line for any fault in it. No message contains a key. */
 MT_MUST_CHECK enum mt_status mt_keys_read(const char *path, struct mt_keys **out,
                                           struct mt_error *err);
-/* Reads keys from memory instead of a file. The memory is changed; bytes[length] is NUL. path is for
- * messages. MT_INVALID as for mt_keys_read. */
+/* Reads keys from memory instead of a file. The memory is changed; bytes[length] is NUL. path is
+ * for messages. MT_INVALID as for mt_keys_read. */
 MT_MUST_CHECK enum mt_status mt_keys_parse(char *bytes, size_t length, const char *path,
                                            struct mt_keys **out, struct mt_error *err);
 /* NULL is allowed. The keys are erased from memory. */

@@ -40,10 +40,12 @@ size_t mt_cue_tag_length(const char *text, size_t length, size_t at, enum mt_cue
 bool mt_cue_tags_find(const char *text, size_t length, enum mt_cue_markup markup,
                       struct mt_cue_tags *out);
 
-/* Bytes of the dash that text begins with, after which somebody else speaks: "-", en and em dash, hyphen; or 0. */
+/* Bytes of the dash that text begins with, after which somebody else speaks: "-", en and em dash,
+ * hyphen; or 0. */
 size_t mt_cue_dash_length(const char *text, size_t length);
 
-/* Returns the bytes of the ornaments that text begins with: notes of songs, ">>" of live captions, blanks. */
+/* Returns the bytes of the ornaments that text begins with: notes of songs, ">>" of live captions,
+ * blanks. */
 size_t mt_cue_ornament_length(const char *text, size_t length);
 
 #endif

@@ -47,7 +47,7 @@ struct mt_translation {
     size_t code_length; /* length of the language code that the text begins with; 0: none */
     struct part *parts;
     size_t n, capacity;
-    bool has_left; /* some words are too long, or signs stay; no part has them */
+    bool has_left; /* some words are in no part: they are too long, or signs to be copied */
     const struct mt_model *model;
     bool writes_blanks;   /* the target language has blanks between words */
     bool joins_sentences; /* it has nothing between sentences */

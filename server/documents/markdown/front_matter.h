@@ -16,8 +16,8 @@
 
 #include "server/documents/document_state.h"
 
-/* Adds the texts, which mt_yaml_messages_write writes. *end is where the front matter ends, or the file's
- * beginning. What is no YAML has no texts. MT_LIMIT: max_texts; MT_MEMORY. */
+/* Adds the texts, which mt_yaml_messages_write writes. *end is where the front matter ends, or the
+ * file's beginning. What is no YAML has no texts. MT_LIMIT: max_texts; MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_front_matter_read(struct mt_document *document, size_t *end,
                                                   struct mt_error *err);
 

@@ -83,7 +83,7 @@ static enum mt_status add_properties(struct mt_odf *odf, const struct mt_markup_
 {
     struct mt_odf_style *style = &odf->styles[odf->n_styles - 1];
     bool is_known = strcmp(tag->name, "style:text-properties") == 0;
-    if (!is_known) /* a condition or the like, with which no other style is equal */
+    if (!is_known) /* a condition, for instance: the style's own name makes it equal to no other */
         mt_text_append_string(&style->properties, style->name.bytes);
     for (const char *const *at = tag->attributes; is_known && *at; at += 2)
         if (!is_unseen(at[0]))

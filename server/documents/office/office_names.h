@@ -35,8 +35,8 @@ bool mt_office_is_one_of(const char *name, const char *const *names, size_t n);
 /* Whether a style of runs or paragraphs is meant for source code, by its identifier. */
 bool mt_office_is_code(const char *style);
 
-/* Returns what a field with this instruction stands for in a sentence: 'n', a number, or 'w', a name,
- * which a program computes, so that it is not translated; 0: words, which are. */
+/* Returns what a field with this instruction stands for in a sentence: 'n', a number, or 'w', a
+ * name, which a program computes, so that it is not translated; 0: words, which are. */
 char mt_office_field_form(const char *instruction);
 
 /* Appends the text between tags as words: entities become characters, line ends and tabs become

@@ -382,8 +382,8 @@ static void begin_in_run(struct reader *reader, const struct mt_xml_tag *tag)
     }
 }
 
-/* Ends a property of a run. Its bytes become part of the look, except for properties that are
- * invisible, and those that depend on the language, of which only the place is added. */
+/* Adds a property that ends here to the look of its run, unless nobody sees it. Of the language and
+ * the direction of writing only the place is added, because a translation may have others. */
 static void end_property(struct reader *reader, const struct mt_xml_tag *tag)
 {
     static const char *const behind_direction[] = {

@@ -77,8 +77,8 @@ static size_t count_common(const char *a, size_t n_a, const char *b, size_t n_b)
     }
 }
 
-/* Closes and opens tags so that what is written next has the look. has_blank: writes a blank between
- * both, so that it has as few tags as it may have. */
+/* Closes and opens tags so that what is written next has the look. has_blank: writes a blank
+ * between both, so that it has as few tags as it may have. */
 static void wear(struct writer *writer, const struct mt_text *look, bool has_blank)
 {
     struct level *level = &writer->levels[writer->level];

@@ -1,5 +1,6 @@
 /*
- * Finds messages with branches. The syntax around these becomes edges, each branch a text, and # a number:
+ * Finds messages with branches. The syntax around these becomes edges, each branch a text, and # a
+ * number:
  *
  *   {count, plural, one {# item} other {# items}}                ICU
  *   {0, choice, 0#no items|1#one item|1<{0} items}               Java's MessageFormat

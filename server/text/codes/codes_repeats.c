@@ -34,7 +34,8 @@ static bool may_join(const struct mt_codes_finder *finder, size_t at)
            (u_charType((UChar32)c) == U_CONTROL_CHAR && !mt_codes_is_blank(c));
 }
 
-/* Whether there is a code, as in "</b>no". Taking it out makes its neighbours adjacent. */
+/* Whether there is a code, as in "no</b>no". The words beside it become neighbours when it is taken
+ * out. */
 static bool is_code(const struct mt_codes_finder *finder, size_t at)
 {
     return finder->taken[at] != MT_FREE;

@@ -78,7 +78,8 @@ static inline bool mt_codes_take(struct mt_codes_finder *finder, enum mt_code_ki
 {
     return mt_codes_claim(finder, kind, begin, end) != MT_NO_MATE;
 }
-/* Claims as mt_codes_claim does, but also over codes that were found before, which are forgotten. */
+/* Claims as mt_codes_claim does, but also over codes that were found before, which are forgotten.
+ * */
 size_t mt_codes_claim_over(struct mt_codes_finder *finder, enum mt_code_kind kind, size_t begin,
                            size_t end);
 /* Adds two codes that are a pair, or neither. Returns whether it did. */

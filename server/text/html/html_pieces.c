@@ -240,8 +240,8 @@ static bool is_same_name(const char *source, struct mt_range a, struct mt_range 
            strncasecmp(source + a.begin, source + b.begin, a.end - a.begin) == 0;
 }
 
-/* Returns the range of the start tag. It is empty where the parser added the element, or a copy of it,
- * as it does for tags that are wrongly nested. */
+/* Returns the range of the start tag. It is empty where the parser added the element, or a copy of
+ * it, as it does for tags that are wrongly nested. */
 static struct mt_range start_tag(const struct lister *lister, const GumboNode *node)
 {
     const unsigned copied =

@@ -21,9 +21,9 @@
  *   WORD         what is left alone (code, translate="no") and has words; a formula (H<sub>2</sub>O)
  *
  * Left alone are scripts, styles, <pre>, <code>, <textarea> (what somebody has typed) and the like,
- * elements with translate="no", and ignored tags. Of SVG the words of <text>, <title> and <desc> are
- * segments, unless the picture stands in a sentence. A character that its source wrote as an entity is an entity in the translation,
- * too.
+ * elements with translate="no", and ignored tags. Of SVG the words of <text>, <title> and <desc>
+ * are segments, unless the picture stands in a sentence. A character that its source wrote as an
+ * entity is an entity in the translation, too.
  */
 #ifndef MT_SERVER_TEXT_HTML_READER_H
 #define MT_SERVER_TEXT_HTML_READER_H
