@@ -350,8 +350,9 @@ void mt_avx512vnni_quantize(const float *x, size_t n, size_t n_padded, uint8_t *
     memset(q + n, 0, n_padded - n);
 }
 
-/* Limits of the machine. Sums begin differently and an operand may have changed in memory each
- * time; otherwise the compiler would simplify the loop. */
+/* The functions below measure what the machine can do at most. The sums begin with different
+ * numbers, and the compiler is told that an operand changes in memory, because otherwise it would
+ * simplify the loops. */
 
 uint64_t mt_avx512vnni_stream(const uint8_t *bytes, size_t n)
 {

@@ -102,7 +102,8 @@ static enum mt_status choose_directories(const struct mt_model_choice *choice,
     return status;
 }
 
-/* Chooses as serve would: the first model whose small files are in order. */
+/* Chooses the model that serve would choose: the first whose files can be read, of which only the
+ * weights are not looked at. */
 static enum mt_status choose_first(const struct mt_model_choice *choice,
                                    const struct mt_store *store, struct mt_settings *settings,
                                    struct mt_error *err)

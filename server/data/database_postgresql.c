@@ -408,8 +408,8 @@ static enum mt_status start_program(struct postgresql *database,
     return introduce(database->control, options, err);
 }
 
-/* Refuses addresses in which a part of the password could be taken for the host, which messages
- * name. */
+/* Refuses an address in which a part of the password could be taken for the host, because messages
+ * name the host. */
 static enum mt_status check_url(const char *url, struct mt_error *err)
 {
     static const char *const schemes[] = {"postgresql://", "postgres://"};

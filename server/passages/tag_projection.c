@@ -357,9 +357,9 @@ static bool is_removed(const struct mt_tag_projector *projector, const struct mt
     return false;
 }
 
-/* Takes the words that most came from the term, at most as many as it has. Longer runs took in
- * words around them that a weak alignment links to it, too: BLEU 29.9 instead of 30.1 with terms,
- * 17.4 instead of 19.9 with words that the model does not know. */
+/* Takes the run of words that most came from the term, and that is no longer than the term. Without
+ * that limit it took in neighbours, which a weak alignment links to the term, too: BLEU was 29.9
+ * instead of 30.1 with terms, and 17.4 instead of 19.9 with words that the model does not know. */
 static bool take_run(struct mt_tag_projector *projector, size_t index)
 {
     const struct mt_tag_projection_input *input = projector->input;

@@ -76,7 +76,7 @@ class Load(unittest.TestCase):
 
     def test_batch_is_decoded_as_one(self):
         with Daemon("--workers", "1") as daemon:  # by default each thread takes a share of so many
-            daemon.translate(SENTENCES[:14])  # what fills the batch but for the rows of brief requests
+            daemon.translate(SENTENCES[:14])  # what fills the batch but for the rows of short requests
             metrics = daemon.metrics()
             self.assertLessEqual(metrics["attentiond_encode_seconds_count"], 2)
 

@@ -125,7 +125,8 @@ static enum mt_status nest_pairs(struct mt_codes_finder *finder)
 
 /* ---- terms ---- */
 
-/* Whether one of the reader's codes, other than for blanks, is inside. *own only grows. */
+/* Whether a code that the reader found, other than blanks, lies in [begin, end). *own is where to
+ * look first, 0 before the first call; begin must not decrease from call to call. */
 static bool is_across_own(const struct mt_codes_finder *finder, size_t *own, size_t begin,
                           size_t end)
 {
