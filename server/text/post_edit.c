@@ -472,16 +472,22 @@ static size_t match_final_mark(struct edit *edit)
 
 /* ---- first letter ---- */
 
-/* Whether the word is a polite pronoun, which has a capital anywhere. */
-static bool is_polite(const char *language, const char *word)
+/* Whether the word is in the list, which has a blank on both sides of each, and the language is
+ * German. */
+static bool is_german(const char *language, const char *list, const char *word)
 {
-    static const char pronouns[] = " Sie Ihr Ihre Ihrem Ihren Ihrer Ihres Ihnen ";
     char spaced[MAX_WORD_BYTES + 2];
     if (!language || strncmp(language, "de", 2) != 0)
         return false;
     snprintf(spaced, sizeof spaced, " %s ", word);
-    return strstr(pronouns, spaced) != NULL;
+    return strstr(list, spaced) != NULL;
 }
+
+/* Polite pronouns, which have a capital anywhere, and words that are no nouns although they are
+ * more frequent with a capital, because sentences begin with them. */
+static const char polite[] = " Sie Ihr Ihre Ihrem Ihren Ihrer Ihres Ihnen ";
+static const char beginnings[] = " Ja Nein Danke Bitte Vielleicht Okay Warum Wann Wer Was Wie Wo "
+                                 "Ich Er Es Wir Man Diese Dieses Klicken Komm Geh Bist Kannst ";
 
 /* Whether the vocabulary has the word in small letters as one piece. It does not have nouns and
  * names so. */
@@ -500,14 +506,15 @@ static bool is_known_small(const struct edit *edit, struct mt_range word)
     if (mt_utf8_encode(to_small(first), letter) != mt_char_length(as_is))
         return false;
     memcpy(small, letter, mt_char_length(as_is));
-    if (is_polite(edit->target_lang, as_is) ||
+    if (is_german(edit->target_lang, polite, as_is) ||
         mt_tokenize(edit->tokenizer, small, length, MT_TOKENIZE_TARGET, &tokens, &err))
         return false;
     bool is_known = tokens.n == 2 && !tokens.tokens[0].unknown; /* the other token is eos */
     int32_t id = is_known ? tokens.tokens[0].id : 0;
     mt_token_list_finish(&tokens);
     /* A vocabulary begins with what is frequent: a German noun is rarer in small letters. */
-    bool may_be_noun = is_known && edit->target_lang && strncmp(edit->target_lang, "de", 2) == 0;
+    bool may_be_noun = is_known && edit->target_lang && strncmp(edit->target_lang, "de", 2) == 0 &&
+                       !is_german(edit->target_lang, beginnings, as_is);
     if (!may_be_noun ||
         mt_tokenize(edit->tokenizer, as_is, length, MT_TOKENIZE_TARGET, &tokens, &err))
         return is_known;

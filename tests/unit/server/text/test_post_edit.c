@@ -76,6 +76,8 @@ static const struct {
     {"3 p.m.", "15:00", "15:00"},
     {"2nd edition", "2nd-Ausgabe", "2. Ausgabe"},
     {"element one", "Element eins", "Element eins"},
+    {"yes", "Ja", "ja"},
+    {"who", "Wer", "wer"},
     {"new element", "Neues Element", "neues Element"},
     {"At 3 p.m.", "Um 15:00", "Um 15:00."},
     {"At 3 p.m.", "3\u6642", "3\u6642\u3002"},
