@@ -224,10 +224,11 @@ static bool write_code(struct writer *writer, const struct mt_office_tag *tag)
     return true;
 }
 
-static const char *find_blank(const char *bytes, size_t length)
+/* Finds how the piece writes a no-break space. Only a page may have the first. */
+static const char *find_blank(const char *bytes, size_t length, bool is_page)
 {
     static const char *const blanks[] = {"&nbsp;", "&#160;", "&#xA0;", "&#xa0;"};
-    for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++)
+    for (size_t i = !is_page; i < sizeof blanks / sizeof *blanks; i++)
         if (memmem(bytes, length, blanks[i], strlen(blanks[i])))
             return blanks[i];
     return NULL;
@@ -319,8 +320,8 @@ bool mt_office_write_piece(struct mt_document_writing *writing,
     const struct text *text = &office->texts[piece->first];
     struct writer writer = {
         .writing = writing, .office = office, .text = text, .is_behind_blank = true};
-    writer.blank =
-        find_blank(document->bytes + piece->range.begin, piece->range.end - piece->range.begin);
+    writer.blank = find_blank(document->bytes + piece->range.begin,
+                              piece->range.end - piece->range.begin, office->format != NULL);
     writer.is_written = calloc(text->n + 1, sizeof *writer.is_written);
     write_outside(&writer, text->n, text->n_before);
     mt_text_append(&writer.out, text->prefix.bytes, text->prefix.length);
