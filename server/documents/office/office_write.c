@@ -79,7 +79,7 @@ static size_t count_common(const char *a, size_t n_a, const char *b, size_t n_b)
 
 /* Closes and opens tags so that what is written next has the look. has_blank: writes a blank
  * between both, so that it has as few tags as it may have. */
-static void wear(struct writer *writer, const struct mt_text *look, bool has_blank)
+static void set_look(struct writer *writer, const struct mt_text *look, bool has_blank)
 {
     struct level *level = &writer->levels[writer->level];
     const struct mt_text *outer = level->outer;
@@ -103,7 +103,8 @@ static void wear(struct writer *writer, const struct mt_text *look, bool has_bla
         writer->out.status = level->tags.status;
 }
 
-static void wear_nothing(struct writer *writer)
+/* Closes what set_look opened at this level. */
+static void end_look(struct writer *writer)
 {
     struct mt_text *tags = &writer->levels[writer->level].tags;
     if (tags->length > 0)
@@ -162,7 +163,7 @@ static void write_run(struct writer *writer, const char *words, size_t length)
         append_attribute(words, length, &writer->out);
     } else if (format) {
         bool has_blank = words[0] == ' ';
-        wear(writer, properties, has_blank);
+        set_look(writer, properties, has_blank);
         format->write_words(words + has_blank, length - has_blank,
                             has_blank || writer->is_behind_blank, &writer->out);
     } else {
@@ -186,7 +187,7 @@ static void write_bytes(struct writer *writer, const struct mt_text *bytes,
 static void write_point(struct writer *writer, const struct code *code, char form)
 {
     if (writer->office->format)
-        wear(writer, &writer->office->looks[code->look].properties, false);
+        set_look(writer, &writer->office->looks[code->look].properties, false);
     mt_text_append(&writer->out, code->open.bytes, code->open.length);
     write_bytes(writer, NULL, code->verbatim);
     mt_text_append(&writer->out, code->close.bytes, code->close.length);
@@ -201,7 +202,7 @@ static bool write_code(struct writer *writer, const struct mt_office_tag *tag)
     if (tag->is_closing) {
         bool is_open = writer->n_open > 0 && writer->open[--writer->n_open] == tag->code;
         if (is_open && code->has_outer) {
-            wear_nothing(writer);
+            end_look(writer);
             writer->level--;
         }
         write_bytes(writer, &code->close, code->verbatim_close);
@@ -216,7 +217,7 @@ static bool write_code(struct writer *writer, const struct mt_office_tag *tag)
         return true;
     }
     if (code->has_outer)
-        wear(writer, &writer->office->looks[code->outer].properties, false);
+        set_look(writer, &writer->office->looks[code->outer].properties, false);
     write_bytes(writer, &code->open, code->verbatim);
     writer->open[writer->n_open++] = tag->code;
     if (code->has_outer)
@@ -265,7 +266,7 @@ static bool write_translation(struct writer *writer, const char *translation, si
         }
         at += n;
     }
-    wear_nothing(writer);
+    end_look(writer);
     for (size_t i = 0; i < writer->text->n; i++)
         if (!writer->is_written[i] && (!code_at(writer, i)->is_look || code_at(writer, i)->is_link))
             return false;
@@ -276,7 +277,7 @@ static void write_outside(struct writer *writer, size_t first, size_t n)
 {
     for (size_t i = first; i < first + n; i++)
         write_point(writer, code_at(writer, i), 'e');
-    wear_nothing(writer);
+    end_look(writer);
 }
 
 /* Counts the UTF-16 units in the XML's content. */
