@@ -62,10 +62,11 @@ MT_MUST_CHECK enum mt_status mt_model_choice_alignment(const struct mt_settings 
                                                        struct mt_alignment_choice *out,
                                                        struct mt_error *err);
 
-/* Returns the options of decoding, and the alignment (NULL: not wanted), with which the daemon
- * would answer a request that has the command line's flags as its fields: a flag is stronger than
- * the model's attentiond.json, and that than the configuration file and the environment. Statuses
- * of mt_model_profile_read and mt_model_defaults_check. */
+/* Returns the options of decoding, and the alignment (NULL: not wanted). They have the daemon's
+ * precedence, where flags are what a request's fields are: a flag is stronger than the model's
+ * attentiond.json, and that is stronger than the configuration file and the environment. Unlike a
+ * request's field, --max-decoding-length leaves max_length_factor as it is. Statuses of
+ * mt_model_profile_read and mt_model_defaults_check. */
 MT_MUST_CHECK enum mt_status mt_model_choice_defaults(const struct mt_cli *cli,
                                                       const struct mt_model *model,
                                                       struct mt_sentence_options *decoding,

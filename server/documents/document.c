@@ -554,8 +554,7 @@ static void encode(const struct mt_document *document, struct mt_text *out,
     *out = other;
 }
 
-/* Returns the first piece that begins at `at` or behind it. */
-static size_t find_piece(const struct mt_document *document, size_t at)
+size_t mt_document_find_piece(const struct mt_document *document, size_t at)
 {
     size_t begin = 0, end = document->n;
     while (begin < end) {
@@ -575,7 +574,7 @@ static bool is_wanted(const struct mt_document_writing *writing,
     const struct mt_text *translations = writing->translations;
     if (edit->scope.begin == edit->scope.end)
         return true;
-    for (size_t i = find_piece(document, edit->scope.begin);
+    for (size_t i = mt_document_find_piece(document, edit->scope.begin);
          translations && i < document->n && document->pieces[i].range.begin < edit->scope.end; i++)
         if (translations[i].bytes && !document->pieces[i].left &&
             !is_same(&document->pieces[i], &translations[i]))
@@ -628,7 +627,7 @@ void mt_document_write_inner(struct mt_document_writing *writing, struct mt_rang
 {
     const struct mt_document *document = writing->document;
     const size_t outer = writing->piece;
-    size_t at = range.begin, i = mt_size_max(find_piece(document, at), outer);
+    size_t at = range.begin, i = mt_size_max(mt_document_find_piece(document, at), outer);
     mt_text_append(out, "", 0);
     while (i < document->n && document->pieces[i].range.begin < range.end) {
         const struct mt_document_piece *piece = &document->pieces[i];

@@ -49,6 +49,10 @@ struct mt_document_writing {
         *refused;
 };
 
+/* Returns the index of the first text that begins at `at` or behind it; the number of texts where
+ * none does. */
+size_t mt_document_find_piece(const struct mt_document *document, size_t at);
+
 /* Appends the document's bytes of that range; texts that begin in it are translated. */
 void mt_document_write_inner(struct mt_document_writing *writing, struct mt_range range,
                              struct mt_text *out);

@@ -81,8 +81,8 @@ enum mt_quantity {
 /* {0}: only the alignment, of all heads, with 4 decimals. */
 struct mt_inspection_options {
     unsigned kinds; /* requested tensors: enum mt_trace_kind, combined */
-    /* the heads of MT_TRACE_CROSS that are traced; borrowed. n 0: all. Others than those of the
-     * alignment have to be kept for everything else that is requested */
+    /* The only heads whose MT_TRACE_CROSS is kept; borrowed. n 0: all. An alignment needs its own;
+     * everything else that is requested needs all. */
     struct mt_kept_heads kept_heads;
     unsigned include;   /* further quantities: 1 << enum mt_quantity, combined */
     bool skips_weights; /* only the quantities in include are written */

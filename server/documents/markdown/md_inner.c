@@ -205,14 +205,7 @@ void mt_md_inner_finish(struct mt_md_inner *inner)
 /* Returns the range of the piece that begins there. */
 static struct mt_range piece_at(const struct mt_document *document, size_t at)
 {
-    size_t begin = 0, end = document->n;
-    while (begin < end) {
-        size_t middle = begin + (end - begin) / 2;
-        if (document->pieces[middle].range.begin < at)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
+    size_t begin = mt_document_find_piece(document, at);
     bool is_found = begin < document->n && document->pieces[begin].range.begin == at;
     return is_found ? document->pieces[begin].range : (struct mt_range){0};
 }
