@@ -48,6 +48,36 @@ struct part {
     bool has_code;            /* it has a code in the place of a word or number */
 };
 
+/* Returns the length of a name of capitals at text[at, end) that is no word of a language: without
+ * vowels (HTTP, SSD), or joined with a number (UTF-8, COVID-19); 0: there is none. The PM of 9 PM is
+ * a word. */
+static size_t acronym_length(const struct mt_codes_finder *finder, size_t at, size_t end)
+{
+    const char *text = finder->text;
+    size_t begin = at;
+    bool has_vowel = false;
+    for (; at < end && mt_ascii_is_capital(text[at]); at++)
+        has_vowel = has_vowel || strchr("AEIOUY", text[at]);
+    bool has_number = mt_codes_char(finder, at) == '-' && mt_codes_digit_at(finder, at + 1);
+    bool is_one = at - begin > 1 && (has_number || !has_vowel) &&
+                  !mt_codes_is_letter(mt_codes_at(finder, at)) &&
+                  memcmp(text + begin, "PM", 2) != 0;
+    return is_one ? at - begin : 0;
+}
+
+/* Whether each word of the text is such a name, as in HTTP 404 and 1 TB SSD, of which models make
+ * words. */
+static bool is_acronyms(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    for (size_t at = begin, n; at < end; at += n) {
+        bool begins = mt_codes_is_letter(mt_codes_at(finder, at)) && finder->taken[at] == MT_FREE;
+        n = begins ? acronym_length(finder, at, end) : mt_codes_next(finder, at) - at;
+        if (n == 0 || (begins && mt_codes_digit_at(finder, at - 1)))
+            return false;
+    }
+    return true;
+}
+
 static void end_part(struct mt_codes_finder *finder, const struct part *part)
 {
     size_t begin = part->begin, end = part->end;
@@ -58,8 +88,10 @@ static void end_part(struct mt_codes_finder *finder, const struct part *part)
     bool may_be_ordinal = part->n_letters == 2 && part->has_digit && mt_codes_is_english(finder);
     bool has_degree = part->n_letters == 1 && part->has_digit && /* 20°C */
                       mt_codes_before(finder, part->letter) == 0xB0;
-    if ((part->has_letter && !may_be_ordinal && !has_degree) ||
-        !(part->has_digit || part->has_code))
+    bool is_named = part->n_letters > 1 && (part->has_digit || part->n_letters > 4) &&
+                    is_acronyms(finder, begin, end);
+    if ((part->has_letter && !may_be_ordinal && !has_degree && !is_named) ||
+        !(part->has_digit || part->has_code || is_named))
         return;
     while (begin < end &&
            (finder->taken[begin] == MT_TAKEN_SIGN || finder->taken[begin] == MT_TAKEN_BLANK ||
@@ -75,7 +107,7 @@ static void end_part(struct mt_codes_finder *finder, const struct part *part)
     size_t number_end = has_degree ? mt_previous_char(finder->text, part->letter) : end;
     bool is_number = may_be_ordinal ? mt_is_ordinal(finder->text + begin, end - begin)
                                     : is_bare(finder, begin, number_end);
-    if (!is_number && (may_be_ordinal || has_degree || !part->has_digit))
+    if (!is_number && !is_named && (may_be_ordinal || has_degree || !part->has_digit))
         return; /* nothing of it is translated anyway */
     size_t found = mt_codes_claim_over(finder, MT_CODE_EDGE, begin, end);
     if (found != MT_NO_MATE && is_number)

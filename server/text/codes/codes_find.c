@@ -182,7 +182,8 @@ static enum mt_status find_terms(struct mt_codes_finder *finder)
 /* ---- prose ---- */
 
 /* Returns the length of a word of ASCII letters in which only the first letter of each part may be
- * a capital: "don't", "Berlin", "I", "two-year". 0 for other words, and for A-Z and X-Real-IP. */
+ * a capital: "don't", "Berlin", "I", "two-year". 0 for other words, and for A-Z, X-Real-IP and
+ * O'Reilly. */
 static size_t plain_word(const char *text)
 {
     size_t n = 0;
@@ -194,7 +195,7 @@ static size_t plain_word(const char *text)
             return 0;
         if (text[n] != '\'' && text[n] != '-')
             return n == 3 && text[1] == '-' ? 0 : n;
-        if (text[n++] == '-' && mt_ascii_is_capital(text[n]))
+        if (mt_ascii_is_capital(text[++n]))
             return 0;
     }
 }

@@ -240,17 +240,23 @@ static size_t take_angle(struct mt_codes_finder *finder, size_t i)
     return is_one && mt_codes_take(finder, MT_CODE_NUMBER, begin, at);
 }
 
-/* Claims 15": inches, unless the mark closes what another one has opened; 12" x 8" is one. */
+/* Claims 15" and 15″: inches, unless the mark closes what another one has opened; 12" x 8" is
+ * one. */
 static size_t take_inches(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = mt_codes_item_at(finder, i);
     size_t at = item->core_end, open = 0, from = finder->items[0].begin;
-    bool is_one = item->begin == item->core_begin && mt_codes_is_number(finder, item) &&
-                  at < item->end && finder->text[at] == '"';
+    struct mt_codes_item number = *item;
+    uint32_t last = mt_codes_before(finder, at);
+    bool has_prime = last == 0x2032 || last == 0x2033;
+    number.core_end = has_prime ? mt_previous_char(finder->text, at) : at;
+    bool is_one = item->begin == item->core_begin && mt_codes_is_number(finder, &number) &&
+                  (has_prime || (at < item->end && finder->text[at] == '"'));
     from = at > MAX_QUOTED_BYTES && from < at - MAX_QUOTED_BYTES ? at - MAX_QUOTED_BYTES : from;
-    for (size_t k = from; k < at && is_one; k++)
+    for (size_t k = from; k < at && is_one && !has_prime; k++)
         open += finder->text[k] == '"' && finder->taken[k] == MT_FREE;
-    if (!is_one || open % 2 == 1 || !mt_codes_take(finder, MT_CODE_NUMBER, item->begin, at + 1))
+    if (!is_one || open % 2 == 1 ||
+        !mt_codes_take(finder, MT_CODE_NUMBER, item->begin, has_prime ? at : at + 1))
         return 0;
     static const char *const signs[] = {"x", "X", "\xC3\x97", NULL};
     if (i > 1 && mt_codes_item_is(finder, mt_codes_item_at(finder, i - 1), signs) &&

@@ -33,9 +33,21 @@ static bool is_unit(const char *word, size_t length)
     return mt_codes_is_among_any_case(units, word, length);
 }
 
+/* Whether the word names a kind of failure: TypeError, IOException. */
+static bool is_failure(const char *word, size_t length)
+{
+    static const char *const ends[] = {"Error", "Exception"};
+    bool is_one = false;
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+        size_t n = strlen(ends[k]);
+        is_one = is_one || (length > n && memcmp(word + length - n, ends[k], n) == 0);
+    }
+    return is_one;
+}
+
 /* Matches camelCase with a small first letter, as in iPhone, macOS and camelCaseName, or with two
- * humps, as in NullPointerException. Hashes, in which letters and digits alternate, are left
- * out. */
+ * humps, as in NullPointerException, and TypeError. Hashes, in which letters and digits alternate,
+ * are left out. */
 static size_t match_camel(const struct run *run)
 {
     size_t end = name_end(run, run->begin), n_humps = 0;
@@ -44,7 +56,7 @@ static size_t match_camel(const struct run *run)
     bool is_one = n_humps > mt_ascii_is_capital(run->text[run->begin]) &&
                   mt_ascii_is_letter(run->text[run->begin]) && end - run->begin > 2 &&
                   !is_unit(run->text + run->begin, end - run->begin);
-    return is_one ? end : 0;
+    return is_one || is_failure(run->text + run->begin, end - run->begin) ? end : 0;
 }
 
 /* Matches snake_case, SCREAMING_SNAKE and _private. */
@@ -120,6 +132,37 @@ static size_t match_numbered(const struct run *run)
     while (at < end && mt_ascii_is_digit(run->text[at]))
         at++;
     return at == end && digits - run->begin > 1 && end - digits > 1 ? end : 0;
+}
+
+/* Matches numbers of orders, bills and standards: INV-2024-001, AB-1234. COVID-19 and F-16 are
+ * names. */
+static size_t match_serial(const struct run *run)
+{
+    size_t at = run->begin, n_digits = 0, n_hyphens = 0;
+    for (; at < run->end; at++) {
+        char c = run->text[at];
+        if (!mt_ascii_is_capital(c) && !mt_ascii_is_digit(c) && c != '-')
+            return 0;
+        n_digits += mt_ascii_is_digit(c);
+        n_hyphens += c == '-';
+    }
+    bool is_one = mt_ascii_is_capital(run->text[run->begin]) && n_hyphens > 0 && n_digits > 2 &&
+                  mt_ascii_is_digit(run->text[at - 1]);
+    return is_one ? at : 0;
+}
+
+/* Matches names such as O'Reilly and D'Angelo. */
+static size_t match_apostrophe(const struct run *run)
+{
+    const char *text = run->text + run->begin;
+    size_t n = run->end - run->begin > 2 ? mt_char_length(text + 1) : 0, at;
+    uint32_t mark = n > 0 ? mt_utf8_decode(text + 1) : 0;
+    if (!mt_ascii_is_capital(text[0]) || (mark != '\'' && mark != 0x2019) ||
+        !mt_ascii_is_capital(text[1 + n]) || !mt_ascii_is_small(text[2 + n]))
+        return 0;
+    for (at = run->begin + 2 + n; at < run->end && mt_ascii_is_letter(run->text[at]);)
+        at++;
+    return at;
 }
 
 /* ---- hosts and files ---- */
@@ -386,8 +429,9 @@ static bool ends_at(const struct run *run, size_t end)
 size_t mt_codes_match_name(const char *text, size_t begin, size_t end)
 {
     static size_t (*const matchers[])(const struct run *run) = {
-        match_call,      match_path,  match_camel,    match_snake, match_hash,  match_numbered,
-        match_ampersand, match_sharp, match_protocol, match_flag,  match_field, match_joined};
+        match_call,     match_path,      match_camel,  match_snake,     match_hash,
+        match_numbered, match_ampersand, match_sharp,  match_protocol,  match_flag,
+        match_field,    match_joined,    match_serial, match_apostrophe};
     const struct run run = {text, begin, end};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers && begin < end; k++) {
         size_t found = matchers[k](&run);

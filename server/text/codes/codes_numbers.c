@@ -371,6 +371,19 @@ static size_t take_prices(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_NUMBER, item->core_begin, at);
 }
 
+/* Claims a decade without its century, '80s, whose apostrophe models take for a quotation mark. */
+static size_t take_decade(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i);
+    size_t begin = item->core_begin, end = item->core_end;
+    uint32_t mark = mt_codes_before(finder, begin);
+    bool is_one = begin > item->begin && (mark == '\'' || mark == 0x2019) && end - begin == 3 &&
+                  mt_codes_is_digits(finder, begin, begin + 2) && finder->text[begin + 2] == 's' &&
+                  mt_codes_is_english(finder);
+    return is_one &&
+           mt_codes_take(finder, MT_CODE_WORD, mt_previous_char(finder->text, begin), end);
+}
+
 /* Claims the time zone behind a time: 3 PM EST, 21:00 CET. */
 static size_t take_zone(struct mt_codes_finder *finder, size_t i)
 {
@@ -593,9 +606,10 @@ static size_t take_release(struct mt_codes_finder *finder, size_t i)
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_round_price, take_pair,   take_fraction, take_dollars, take_rate,     take_currency,
-        take_amount,      take_price,  take_ratio,    take_prices,  take_tagged,   take_version,
-        take_release,     take_numero, take_section,  take_zone,    take_sequence, take_reference};
+        take_round_price, take_pair,     take_fraction,  take_dollars, take_rate,
+        take_currency,    take_amount,   take_price,     take_ratio,   take_prices,
+        take_tagged,      take_version,  take_release,   take_numero,  take_section,
+        take_zone,        take_sequence, take_reference, take_decade};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)

@@ -386,23 +386,43 @@ static struct syntax match_mention(const struct mt_codes_finder *finder, size_t 
                   : nothing;
 }
 
-/* Matches at least two keys, as in [Ctrl]+[Alt]+[F4], which models would separate. */
+/* Matches at least two keys, as in [Ctrl]+[Alt]+[F4] and <Ctrl>+<C>, which models would
+ * separate. */
 static struct syntax match_keys(const struct mt_codes_finder *finder, size_t begin)
 {
+    char open = finder->text[begin], close = open == '[' ? ']' : '>';
     size_t at = begin, n_keys = 0;
-    while (mt_codes_char(finder, at) == '[') {
+    while (mt_codes_is_one_of(open, "[<") && mt_codes_char(finder, at) == open) {
         size_t end = at + 1;
         while (mt_codes_is_name_char(mt_codes_char(finder, end)))
             end++;
-        if (end == at + 1 || mt_codes_char(finder, end) != ']')
+        if (end == at + 1 || mt_codes_char(finder, end) != close)
             break;
         at = end + 1;
         n_keys++;
-        if (mt_codes_char(finder, at) != '+' || mt_codes_char(finder, at + 1) != '[')
+        if (!mt_codes_is_one_of(mt_codes_char(finder, at), "+-") ||
+            mt_codes_char(finder, at + 1) != open)
             break;
         at++;
     }
-    return n_keys > 1 && mt_codes_char(finder, at - 1) == ']' ? word(at - begin) : nothing;
+    return n_keys > 1 && mt_codes_char(finder, at - 1) == close ? word(at - begin) : nothing;
+}
+
+/* Matches a name behind a colon, which templates replace: :attribute, :max_size. */
+static struct syntax match_symbol(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t at = begin + 1;
+    uint32_t before = mt_codes_before(finder, begin);
+    if (finder->text[begin] != ':' || !(mt_codes_is_blank(before) || before == '(' ||
+                                        before == '"' || before == '\'' || before == '/'))
+        return nothing;
+    while (mt_ascii_is_small(mt_codes_char(finder, at)) || mt_codes_char(finder, at) == '_')
+        at++;
+    bool is_one = at - begin > 2 && !is_word_at(finder, at) && mt_codes_char(finder, at) != ':';
+    bool is_count = mt_placeholder_names_count(finder->text + begin + 1, at - begin - 1);
+    return is_one
+               ? (struct syntax){.n = at - begin, .kind = is_count ? MT_CODE_NUMBER : MT_CODE_WORD}
+               : nothing;
 }
 
 /* Returns where the members behind a variable's name end: ->name, ::name, [key]. */
@@ -661,10 +681,10 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 static size_t take_syntax(struct mt_codes_finder *finder, size_t begin)
 {
     static struct syntax (*const matchers[])(const struct mt_codes_finder *finder, size_t begin) = {
-        match_emoticon, match_escaped_char, match_keys,   match_statement, match_bracketed,
-        match_argument, match_object,       match_spaced, match_set,       match_code,
-        match_sentinel, match_shortcode,    match_linked, match_footnote,  match_index,
-        match_variable, match_shown_tag,    match_entity, match_postcode};
+        match_emoticon, match_escaped_char, match_keys,      match_statement, match_bracketed,
+        match_argument, match_object,       match_spaced,    match_set,       match_code,
+        match_sentinel, match_shortcode,    match_symbol,    match_linked,    match_footnote,
+        match_index,    match_variable,     match_shown_tag, match_entity,    match_postcode};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
         struct syntax found = matchers[k](finder, begin);
         if (!found.n)
