@@ -458,6 +458,49 @@ static size_t match_prefix(const struct mt_codes_finder *finder, const struct li
     return 0;
 }
 
+/* Returns the length of the type of a commit's message: feat:, fix(api):, refactor!:. */
+static size_t match_commit(const struct mt_codes_finder *finder, const struct line *line)
+{
+    static const char *const types[] = {"feat",     "fix",   "chore", "docs", "perf",   "ci",
+                                        "refactor", "style", "build", "test", "revert", NULL};
+    size_t at = line->begin, n;
+    while (mt_ascii_is_small(mt_codes_char(finder, at)))
+        at++;
+    n = at - line->begin;
+    if (!mt_codes_is_among(types, finder->text + line->begin, n))
+        return 0;
+    if (mt_codes_char(finder, at) == '(') {
+        const char *close = memchr(finder->text + at, ')', line->end - at);
+        at = close ? (size_t)(close - finder->text) + 1 : at;
+    }
+    at += mt_codes_char(finder, at) == '!';
+    return mt_codes_char(finder, at) == ':' ? before_blank(finder, line, at + 1 - line->begin) : 0;
+}
+
+/* Returns the length of what a line of a log begins with: 2024-01-15 10:23:45 INFO, [WARN]. */
+static size_t match_log(const struct mt_codes_finder *finder, const struct line *line)
+{
+    static const char *const levels[] = {"TRACE", "DEBUG", "INFO", "WARN",     "WARNING",
+                                         "ERROR", "FATAL", "ERR",  "CRITICAL", NULL};
+    size_t at = line->begin, n_colons = 0;
+    for (; mt_codes_digit_at(finder, at) || mt_codes_is_one_of(finder->text[at], "[]:.,- +/TZ");
+         at++) {
+        if (mt_codes_is_one_of(finder->text[at], "TZ") && !mt_codes_digit_at(finder, at - 1))
+            break;
+        n_colons += finder->text[at] == ':';
+    }
+    size_t level = at;
+    while (mt_ascii_is_capital(mt_codes_char(finder, at)))
+        at++;
+    bool is_in_brackets = level > line->begin && finder->text[level - 1] == '[';
+    if (level == line->begin || !mt_codes_is_among(levels, finder->text + level, at - level) ||
+        (is_in_brackets ? mt_codes_char(finder, at) != ']' : n_colons == 0))
+        return 0;
+    at += is_in_brackets;
+    at += mt_codes_char(finder, at) == ':';
+    return before_blank(finder, line, at - line->begin);
+}
+
 /* Finds prefixes behind "Subject: ". */
 static void take_subject(struct mt_codes_finder *finder, struct line line)
 {
@@ -604,8 +647,8 @@ static void take_marks(struct mt_codes_finder *finder, struct line line)
 {
     static size_t (*const matchers[])(const struct mt_codes_finder *finder,
                                       const struct line *line) = {
-        match_bullet, match_list_number, match_hour,    match_song_time,
-        match_notice, match_prefix,      match_heading, match_box};
+        match_bullet, match_list_number, match_hour, match_song_time, match_notice,
+        match_prefix, match_commit,      match_log,  match_heading,   match_box};
     for (size_t n_marks = 0; n_marks < MAX_MARKS; n_marks++) {
         size_t n = 0, k = 0;
         while (k < sizeof matchers / sizeof *matchers && !n)
