@@ -4,6 +4,9 @@
 
 #include <unicode/uchar.h>
 
+/* Most letters of a unit alone behind a number. */
+#define MAX_UNIT_LETTERS 3
+
 /* Returns the end of digits that are one number in some language: 1,234.56, 1'234, 1 234. */
 static size_t grouped_end(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
@@ -37,6 +40,32 @@ static bool is_bare(const struct mt_codes_finder *finder, size_t begin, size_t e
         i = after > i ? after : mt_codes_next(finder, i);
     }
     return n_numbers == 1;
+}
+
+/* Returns where text[begin, end) ends without the unit behind a number, as in 20°C, 5 km and 500ml,
+ * of which models make hours and parts. */
+static size_t without_unit(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    static const char *const units[] = {"m",   "mm",  "cm", "km",  "km/h", "mph", "g",   "mg",
+                                        "kg",  "l",   "ml", "cl",  "dl",   "s",   "fps", "dpi",
+                                        "px",  "pt",  "Hz", "kHz", "MHz",  "GHz", "W",   "kW",
+                                        "kWh", "mAh", "V",  "dB",  "ppm",  NULL};
+    size_t unit = end;
+    while (unit > begin &&
+           (mt_ascii_is_letter(finder->text[unit - 1]) || finder->text[unit - 1] == '/'))
+        unit--;
+    if (unit < end && finder->taken[unit] != MT_FREE)
+        return end;
+    if (unit + 1 == end && mt_codes_before(finder, unit) == 0xB0)
+        return mt_previous_char(finder->text, unit);
+    return mt_codes_is_among(units, finder->text + unit, end - unit) ? unit : end;
+}
+
+/* Whether the text is a number, perhaps with its unit, or an English ordinal. */
+static bool is_amount(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    return is_bare(finder, begin, without_unit(finder, begin, end)) ||
+           (mt_codes_is_english(finder) && mt_is_ordinal(finder->text + begin, end - begin));
 }
 
 /* Facts about a part text[begin, end) between edges or line breaks. */
@@ -85,13 +114,11 @@ static void end_part(struct mt_codes_finder *finder, const struct part *part)
     if (part->n_letters == 1 && !part->has_digit && !part->has_code && mt_ascii_is_letter(letter) &&
         letter != 'I') /* G, of a table or a row of chords; I is a word */
         mt_codes_claim_over(finder, MT_CODE_EDGE, part->letter, part->letter + 1);
-    bool may_be_ordinal = part->n_letters == 2 && part->has_digit && mt_codes_is_english(finder);
-    bool has_degree = part->n_letters == 1 && part->has_digit && /* 20°C */
-                      mt_codes_before(finder, part->letter) == 0xB0;
     bool is_named = part->n_letters > 1 && (part->has_digit || part->n_letters > 4) &&
                     is_acronyms(finder, begin, end);
-    if ((part->has_letter && !may_be_ordinal && !has_degree && !is_named) ||
-        !(part->has_digit || part->has_code || is_named))
+    bool may_be_amount = part->has_letter ? part->has_digit && part->n_letters <= MAX_UNIT_LETTERS
+                                          : part->has_digit || part->has_code;
+    if (!may_be_amount && !is_named)
         return;
     while (begin < end &&
            (finder->taken[begin] == MT_TAKEN_SIGN || finder->taken[begin] == MT_TAKEN_BLANK ||
@@ -104,11 +131,9 @@ static void end_part(struct mt_codes_finder *finder, const struct part *part)
     for (size_t i = begin; i < end; i++)
         if (finder->taken[i] == MT_TAKEN_SIGN)
             return; /* the digits of such a mixture are shown to the model */
-    size_t number_end = has_degree ? mt_previous_char(finder->text, part->letter) : end;
-    bool is_number = may_be_ordinal ? mt_is_ordinal(finder->text + begin, end - begin)
-                                    : is_bare(finder, begin, number_end);
-    if (!is_number && !is_named && (may_be_ordinal || has_degree || !part->has_digit))
-        return; /* nothing of it is translated anyway */
+    bool is_number = is_amount(finder, begin, end);
+    if (!is_number && !is_named && (part->has_letter || !part->has_digit))
+        return; /* it is translated, or nothing of it is anyway */
     size_t found = mt_codes_claim_over(finder, MT_CODE_EDGE, begin, end);
     if (found != MT_NO_MATE && is_number)
         finder->found[found].code.form = MT_CODE_LOCAL_NUMBER;
