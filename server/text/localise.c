@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <unicode/uchar.h>
+#include <unicode/udatpg.h>
 #include <unicode/ulocdata.h>
 
 #define MAX_QUOTE_UNITS 8
@@ -107,6 +108,59 @@ static enum mt_status write_with_sign(const struct mt_localising *languages, con
     return MT_OK;
 }
 
+/* Whether the language counts 24 hours instead of twice 12. */
+static bool counts_24_hours(const char *language)
+{
+    UErrorCode code = U_ZERO_ERROR;
+    UDateTimePatternGenerator *patterns = udatpg_open(language, &code);
+    UDateFormatHourCycle cycle =
+        U_SUCCESS(code) ? udatpg_getDefaultHourCycle(patterns, &code) : UDAT_HOUR_CYCLE_12;
+    udatpg_close(patterns);
+    return U_SUCCESS(code) && cycle == UDAT_HOUR_CYCLE_23;
+}
+
+/* Returns the length of the time of day that words[0, length) begins with, 9am or 5:30pm; 0: there
+ * is none. *hour and *minutes are those of 24 hours. */
+static size_t read_time(const char *words, size_t length, unsigned *hour, unsigned *minutes)
+{
+    size_t n = 0;
+    *hour = *minutes = 0;
+    while (n < length && n < 2 && mt_ascii_is_digit(words[n]))
+        *hour = 10 * *hour + (unsigned)(words[n++] - '0');
+    if (n > 0 && length - n > 2 && (words[n] == ':' || words[n] == '.') &&
+        mt_ascii_is_digit(words[n + 1]) && mt_ascii_is_digit(words[n + 2])) {
+        *minutes = 10 * (unsigned)(words[n + 1] - '0') + (unsigned)(words[n + 2] - '0');
+        n += 3;
+    }
+    if (n == 0 || *hour > 12 || length - n < 2 || (words[n + 1] | 0x20) != 'm' ||
+        ((words[n] | 0x20) != 'a' && (words[n] | 0x20) != 'p'))
+        return 0;
+    *hour = *hour % 12 + ((words[n] | 0x20) == 'p' ? 12 : 0);
+    return n + 2;
+}
+
+/* Writes 9am or 9am-5:30pm as a language with 24 hours does. Returns false where it does not count
+ * so, or the words are something else. */
+static bool write_times(const struct mt_localising *languages, const char *words, size_t length,
+                        struct mt_text *out)
+{
+    unsigned hour, minutes, last_hour, last_minutes;
+    size_t n = read_time(words, length, &hour, &minutes);
+    size_t last = n > 0 && n < length ? n + mt_char_length(words + n) : n; /* behind a dash */
+    bool is_range = last > n;
+    size_t end = is_range && last < length
+                     ? last + read_time(words + last, length - last, &last_hour, &last_minutes)
+                     : last;
+    if (n == 0 || end != length || (is_range && end == last) || !languages->target_lang[0] ||
+        !counts_24_hours(languages->target_lang))
+        return false;
+    mt_text_appendf(out, "%u:%02u", hour, minutes);
+    mt_text_append(out, words + n, last - n);
+    if (is_range)
+        mt_text_appendf(out, "%u:%02u", last_hour, last_minutes);
+    return true;
+}
+
 /* Writes an English ordinal, or the digits and separators, in the target's notation, with a
  * currency's sign or % on the target's side. Anything else beside them stays. */
 static enum mt_status write_number(const struct mt_localising *languages, const char *words,
@@ -119,6 +173,8 @@ static enum mt_status write_number(const struct mt_localising *languages, const 
                                             .target_lang = languages->target_lang};
     if (languages->target_lang[0] && mt_is_ordinal(words, length) &&
         mt_number_sign_write(&ordinal, 0, out) > 0)
+        return MT_OK;
+    if (write_times(languages, words, length, out))
         return MT_OK;
     struct bare bare = read_bare(words, length);
     struct mt_text number = {0};

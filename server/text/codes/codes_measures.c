@@ -295,9 +295,13 @@ static size_t take_half(struct mt_codes_finder *finder, size_t i)
         return 0;
     /* Both halves of the day are claimed alike, because a sentence often has both. */
     bool has_stop = memchr(finder->text + begin, '.', at - begin);
-    return (is_range || has_stop ||
-            mt_codes_count_pieces(finder, "5pm", 3) > mt_codes_count_pieces(finder, "5", 1) + 1) &&
-           mt_codes_take(finder, MT_CODE_WORD, begin, end);
+    if (!is_range && !has_stop &&
+        mt_codes_count_pieces(finder, "5pm", 3) <= mt_codes_count_pieces(finder, "5", 1) + 1)
+        return 0;
+    size_t found = mt_codes_claim(finder, MT_CODE_WORD, begin, end);
+    if (found != MT_NO_MATE)
+        finder->found[found].code.form = MT_CODE_LOCAL_NUMBER;
+    return found != MT_NO_MATE;
 }
 
 size_t mt_codes_take_measure(struct mt_codes_finder *finder, size_t i)
