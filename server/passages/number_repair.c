@@ -1,5 +1,6 @@
 #include "server/passages/number_repair.h"
 
+#include "base/ascii.h"
 #include "base/vector.h"
 #include "server/text/numbers/number_notation.h"
 #include "server/text/tagged_text.h"
@@ -73,6 +74,24 @@ static bool join_pieces(struct mender *mender)
     return mender->difference.missing.n <= MT_MAX_REPAIRS;
 }
 
+enum mt_status mt_number_repair_compare(const struct mt_proofreader *reader,
+                                        const struct mt_proofread_pair *pair,
+                                        struct mt_numbers_difference *out, struct mt_error *err)
+{
+    enum mt_status status = mt_proofread_numbers(reader, pair, out, err);
+    if (!status)
+        status = mt_proofread_times(reader, pair, out, err);
+    for (size_t i = 1; i < out->added.n; i++) /* times are behind the others */
+        for (size_t k = i; k > 0; k--) {
+            struct mt_range *range = &out->added.items[k], before = range[-1];
+            if (before.begin <= range->begin)
+                break;
+            range[-1] = *range;
+            *range = before;
+        }
+    return status;
+}
+
 static enum mt_status compare(const struct mender *mender, const char *target, size_t n,
                               struct mt_numbers_difference *out, struct mt_error *err)
 {
@@ -82,7 +101,7 @@ static enum mt_status compare(const struct mender *mender, const char *target, s
                                            .n_target = n,
                                            .ignored = mender->ignored,
                                            .n_ignored = mender->n_ignored};
-    return mt_proofread_numbers(mender->input->reader, &pair, out, err);
+    return mt_number_repair_compare(mender->input->reader, &pair, out, err);
 }
 
 /* ---- where it came from ---- */
@@ -131,12 +150,40 @@ static bool has_letter_before(const char *text, size_t at)
     return at > 0 && mt_is_word_char(mt_utf8_decode(text + mt_previous_char(text, at)));
 }
 
+/* Writes 19:45 in the place of 7:45 where the source has 7:45 PM. Returns false where it has not, or
+ * the place is none of a time, as in 7日. */
+static bool write_afternoon(const struct mender *mender, struct mt_range missing,
+                            struct mt_range place, struct mt_text *out)
+{
+    const char *source = source_of(mender) + missing.begin, *target = target_of(mender);
+    size_t length = mender->source.end - mender->source.begin - missing.begin, n_hour = 0;
+    size_t n_target = mender->target.end - mender->target.begin, rest = place.begin;
+    unsigned hour = 0;
+    while (n_hour < length && mt_ascii_is_digit(source[n_hour]))
+        hour = 10 * hour + (unsigned)(source[n_hour++] - '0');
+    bool has_minutes = n_hour + 2 < length && strchr(":.", source[n_hour]);
+    size_t half = n_hour + (has_minutes ? 3 : 0);
+    half += half < length && source[half] == ' ';
+    while (rest < place.end && (mt_ascii_is_digit(target[rest]) || strchr(":.", target[rest])))
+        rest++;
+    uint32_t behind = rest < n_target ? mt_utf8_decode(target + rest) : 0;
+    if (n_hour == 0 || n_hour > 2 || hour > 11 || length - half < 2 ||
+        (source[half] | 0x20) != 'p' || !strchr("mM.", source[half + 1]) || rest == place.begin ||
+        (behind >= MT_FIRST_IDEOGRAPH && behind != 0x6642))
+        return false;
+    mt_text_appendf(out, "%u%s%.*s%.*s", hour + 12, has_minutes ? ":" : "", has_minutes ? 2 : 0,
+                    source + n_hour + has_minutes, (int)(place.end - rest), target + rest);
+    return true;
+}
+
 static enum mt_status write_number(struct mender *mender, size_t wrong, struct mt_error *err)
 {
     const struct mt_proofreader *reader = mender->input->reader;
     struct mt_range missing = mender->difference.missing.items[mender->chosen[wrong]];
     struct mt_range place = mender->wrong[wrong];
     bool is_sure;
+    if (write_afternoon(mender, missing, place, &mender->written[wrong]))
+        return mt_text_check(&mender->written[wrong], "a number", err);
     const struct mt_notation_input input = {
         .number = source_of(mender) + missing.begin,
         .length = missing.end - missing.begin,

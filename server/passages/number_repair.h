@@ -48,6 +48,13 @@ struct mt_number_repairs {
 };
 void mt_number_repairs_finish(struct mt_number_repairs *repairs);
 
+/* Replaces what *out held by the numbers and times of day that only one of the two has. MT_MEMORY.
+ */
+MT_MUST_CHECK enum mt_status mt_number_repair_compare(const struct mt_proofreader *reader,
+                                                      const struct mt_proofread_pair *pair,
+                                                      struct mt_numbers_difference *out,
+                                                      struct mt_error *err);
+
 /* Appends the repaired target to out, which is empty. map, an array of target_length + 1, gets the
  * new position of every byte of the target; a byte that is left out gets that of its successor.
  * MT_MEMORY. The caller finishes *repairs after a failure, too. */

@@ -174,7 +174,7 @@ static enum mt_status needs_repair(const struct mt_passage *passage,
             continue;
         status = mt_passage_describe_pair(part, rendering, i, all_ignored, &ignored, &pair, err);
         if (!status)
-            status = mt_proofread_numbers(passage->reader, &pair, &difference, err);
+            status = mt_number_repair_compare(passage->reader, &pair, &difference, err);
         *out = !status && difference.missing.n > 0 && difference.added.n > 0;
     }
     mt_numbers_difference_finish(&difference);

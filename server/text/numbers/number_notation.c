@@ -8,7 +8,7 @@
 #define MAX_GROUPS 16
 #define MAX_DIGITS 40
 
-/* The number's digits as ASCII, and the positions of its separators. */
+/* The digits of a number without letters as ASCII, and the positions of its separators. */
 struct parsed {
     char digits[MAX_DIGITS + 1];
     size_t n_digits;
@@ -28,7 +28,7 @@ static bool parse(const struct mt_notation_input *input, struct parsed *out)
         if (digit >= 0 && out->n_digits < MAX_DIGITS) {
             out->digits[out->n_digits++] = (char)('0' + digit);
             out->ends[out->n - 1] = out->n_digits;
-        } else if (digit < 0 && out->n < MAX_GROUPS) {
+        } else if (digit < 0 && out->n < MAX_GROUPS && !u_isalpha((UChar32)c)) {
             out->separators[out->n++] = c;
         } else {
             return false;
