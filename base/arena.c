@@ -13,7 +13,8 @@
 #define CHUNK_BYTES ((size_t)4 * 1024)
 #define GAP_BYTES ((size_t)MT_ARENA_ALIGNMENT)
 #else
-#define CHUNK_BYTES ((size_t)64 * 1024)
+/* glibc tidies all its free memory when a block of 64 KiB or more is freed. */
+#define CHUNK_BYTES ((size_t)32 * 1024)
 #define GAP_BYTES ((size_t)0)
 #define ASAN_POISON_MEMORY_REGION(at, n_bytes) ((void)0)
 #define ASAN_UNPOISON_MEMORY_REGION(at, n_bytes) ((void)0)
@@ -23,6 +24,7 @@ struct chunk {
     struct chunk *next;
     unsigned char *base; /* aligned start of the usable part */
     size_t used, capacity;
+    bool is_zero; /* behind what is used */
 };
 
 struct mt_arena {
@@ -53,16 +55,19 @@ void mt_arena_destroy(struct mt_arena *arena)
     free(arena);
 }
 
-/* calloc is used instead of malloc and memset, because large blocks come from the kernel as zero
- * pages and are not touched here. */
-static struct chunk *chunk_create(size_t capacity)
+/* A large piece comes from calloc: the kernel's pages are zero, and are not touched here. Of a chunk
+ * that is shared only what is taken is zeroed. */
+static struct chunk *chunk_create(size_t capacity, bool is_zero)
 {
     size_t bytes;
     if (!mt_size_add(sizeof(struct chunk) + MT_ARENA_ALIGNMENT, capacity, &bytes))
         return NULL;
-    struct chunk *chunk = calloc(1, bytes);
+    struct chunk *chunk = is_zero ? calloc(1, bytes) : malloc(bytes);
     if (!chunk)
         return NULL;
+    chunk->next = NULL;
+    chunk->used = 0;
+    chunk->is_zero = is_zero;
     uintptr_t start = (uintptr_t)(chunk + 1);
     chunk->base = (unsigned char *)mt_size_round_up(start, MT_ARENA_ALIGNMENT);
     chunk->capacity = capacity;
@@ -100,13 +105,15 @@ enum mt_status mt_arena_take(struct mt_arena *arena, size_t count, size_t elemen
     struct chunk *chunk = arena->chunks;
     if (!chunk || chunk->capacity - chunk->used < bytes + GAP_BYTES) {
         bool own_chunk = bytes > CHUNK_BYTES / 4;
-        chunk = chunk_create(own_chunk ? bytes + GAP_BYTES : CHUNK_BYTES);
+        chunk = chunk_create(own_chunk ? bytes + GAP_BYTES : CHUNK_BYTES, own_chunk);
         if (!chunk)
             return mt_fail_memory(err, bytes, what);
         chunk_link(arena, chunk, !own_chunk);
     }
     *out = chunk->base + chunk->used;
     ASAN_UNPOISON_MEMORY_REGION(*out, wanted);
+    if (!chunk->is_zero)
+        memset(*out, 0, wanted);
     chunk->used += bytes + GAP_BYTES;
     arena->taken_bytes += bytes;
     return MT_OK;

@@ -125,5 +125,8 @@ void mt_json_member_object(struct mt_json_writer *writer, const char *key);
  * its length. */
 #define MT_JSON_NUMBER_BYTES 40
 size_t mt_json_format_number(double value, int digits, char out[MT_JSON_NUMBER_BYTES]);
+/* The same for nanoseconds (0 or more), which are written as milliseconds, down to a microsecond:
+ * 12.345. */
+size_t mt_json_format_ms(int64_t ns, char out[MT_JSON_NUMBER_BYTES]);
 
 #endif

@@ -242,6 +242,16 @@ static char *write_fixed(char *end, uint64_t scaled, int decimals)
     return end;
 }
 
+size_t mt_json_format_ms(int64_t ns, char out[MT_JSON_NUMBER_BYTES])
+{
+    char number[32], *end = number + sizeof number;
+    char *at = write_fixed(end, (uint64_t)(ns / 1000), 3);
+    size_t length = (size_t)(end - at);
+    memcpy(out, at, length);
+    out[length] = '\0';
+    return length;
+}
+
 /* Attention arrays have 100,000s of values: integer arithmetic and one append per value. The
  * product is exact for values that were floats (24 + 21 bits), so the rounding is printf's. */
 void mt_json_fixed(struct mt_json_writer *writer, double value, int decimals)

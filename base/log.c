@@ -98,12 +98,6 @@ static size_t shown_bytes(const struct event *event, const char *text)
     return n <= event->text_bytes ? n : mt_utf8_valid_prefix(text, event->text_bytes);
 }
 
-/* Formats microseconds as milliseconds: 12.345. */
-static size_t format_ms(int64_t ns, char out[MT_JSON_NUMBER_BYTES])
-{
-    return mt_json_format_number((double)(ns / 1000) * 1e-3, 15, out);
-}
-
 static void append_json_field(struct mt_json_writer *writer, const struct event *event,
                               const struct mt_log_field *field)
 {
@@ -114,7 +108,7 @@ static void append_json_field(struct mt_json_writer *writer, const struct event 
     if (field->kind == MT_LOG_TEXT)
         mt_json_string(writer, field->text, shown_bytes(event, field->text));
     else if (field->kind == MT_LOG_MS)
-        mt_json_raw(writer, number, format_ms(field->number, number));
+        mt_json_raw(writer, number, mt_json_format_ms(field->number, number));
     else
         mt_json_integer(writer, field->number);
 }
@@ -146,7 +140,7 @@ static void append_text_field(struct mt_text *line, const struct event *event,
         return;
     mt_text_appendf(line, " %s=", field->name);
     if (field->kind == MT_LOG_MS) {
-        mt_text_append(line, number, format_ms(field->number, number));
+        mt_text_append(line, number, mt_json_format_ms(field->number, number));
     } else if (field->kind == MT_LOG_NUMBER) {
         mt_text_appendf(line, "%" PRId64, field->number);
     } else {

@@ -24,8 +24,8 @@ void mt_account_write_timing(const struct mt_account *account, int64_t total_ns,
     const int64_t times_ns[] = {account->queue_ns, account->encoder_ns, account->decoder_ns,
                                 total_ns};
     char numbers[4][MT_JSON_NUMBER_BYTES];
-    for (size_t i = 0; i < 4; i++) /* microseconds are fine enough */
-        mt_json_format_number((double)(times_ns[i] / 1000) * 1e-3, 15, numbers[i]);
+    for (size_t i = 0; i < 4; i++)
+        mt_json_format_ms(times_ns[i], numbers[i]);
     snprintf(out, MT_SERVER_TIMING_BYTES,
              "queue;dur=%s, encoder;dur=%s, decoder;dur=%s, total;dur=%s", numbers[0], numbers[1],
              numbers[2], numbers[3]);

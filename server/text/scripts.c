@@ -14,8 +14,9 @@
 #include <unicode/ulocdata.h>
 #include <unicode/uset.h>
 
-/* How many alphabets are kept: those of Chinese and Japanese take a millisecond to make. */
-#define MAX_ALPHABETS 64
+/* Of how many languages is kept what ICU says: the alphabets of Chinese and Japanese take a
+ * millisecond to make, and every answer is asked for its language's scripts. */
+#define MAX_KEPT 64
 
 #define RIGHT_QUOTE 0x2019 /* an apostrophe, too */
 
@@ -133,8 +134,8 @@ static enum mt_status check_memory(UErrorCode code, const char *language, struct
                : MT_OK;
 }
 
-enum mt_status mt_scripts_of_language(const char *language, struct mt_language_scripts *out,
-                                      struct mt_error *err)
+static enum mt_status find_scripts(const char *language, struct mt_language_scripts *out,
+                                   struct mt_error *err)
 {
     char likely[ULOC_FULLNAME_CAPACITY];
     UErrorCode code = U_ZERO_ERROR;
@@ -143,6 +144,45 @@ enum mt_status mt_scripts_of_language(const char *language, struct mt_language_s
     int32_t n = uscript_getCode(likely, out->items, MT_SCRIPTS_OF_LANGUAGE, &code);
     out->n = U_SUCCESS(code) && n > 0 ? (size_t)n : 0;
     return check_memory(code, language, err);
+}
+
+/* What ICU says of a language is kept from when it is first needed, and never changes. lock guards
+ * the list. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct kept {
+    char language[MT_LANGUAGE_BYTES];
+    struct mt_language_scripts scripts;
+    bool has_alphabet;
+    USet *alphabet; /* NULL: CLDR has none for it */
+} kept[MAX_KEPT];
+static size_t n_kept;
+
+/* Called with the lock held. *out is NULL where there is no room for another language. */
+static enum mt_status get_kept(const char *language, struct kept **out, struct mt_error *err)
+{
+    size_t i = 0;
+    enum mt_status status = MT_OK;
+    while (i < n_kept && strcmp(kept[i].language, language) != 0)
+        i++;
+    if (i == n_kept && i < MAX_KEPT && strlen(language) < MT_LANGUAGE_BYTES) {
+        snprintf(kept[i].language, sizeof kept[i].language, "%s", language);
+        status = find_scripts(language, &kept[i].scripts, err);
+        n_kept += !status;
+    }
+    *out = i < n_kept ? &kept[i] : NULL;
+    return status;
+}
+
+enum mt_status mt_scripts_of_language(const char *language, struct mt_language_scripts *out,
+                                      struct mt_error *err)
+{
+    struct kept *found;
+    pthread_mutex_lock(&lock);
+    enum mt_status status = get_kept(language, &found, err);
+    pthread_mutex_unlock(&lock);
+    if (found)
+        *out = found->scripts;
+    return status || found ? status : find_scripts(language, out, err);
 }
 
 /* *out: how many columns are in scripts that the language is usually written in. */
@@ -220,14 +260,6 @@ enum mt_status mt_scripts_language(const struct mt_scripts *scripts, char out[MT
 
 /* ---- alphabets ---- */
 
-/* Alphabets are made when they are first needed, and never change. lock guards the list. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct {
-    char language[MT_LANGUAGE_BYTES];
-    USet *letters; /* NULL: CLDR has none for it */
-} alphabets[MAX_ALPHABETS];
-static size_t n_alphabets;
-
 static enum mt_status make_alphabet(const char *language, USet **out, struct mt_error *err)
 {
     USet *letters = NULL;
@@ -247,19 +279,18 @@ static enum mt_status make_alphabet(const char *language, USet **out, struct mt_
     return check_memory(code, language, err);
 }
 
-/* Called with the lock held. *out is NULL where there is no room for another alphabet. */
+/* *out is NULL where there is none, and where there is no room for another language. */
 static enum mt_status get_alphabet(const char *language, const USet **out, struct mt_error *err)
 {
-    size_t i = 0;
-    enum mt_status status = MT_OK;
-    while (i < n_alphabets && strcmp(alphabets[i].language, language) != 0)
-        i++;
-    if (i == n_alphabets && i < MAX_ALPHABETS) {
-        status = make_alphabet(language, &alphabets[i].letters, err);
-        snprintf(alphabets[i].language, sizeof alphabets[i].language, "%s", language);
-        n_alphabets += !status;
+    struct kept *found;
+    pthread_mutex_lock(&lock);
+    enum mt_status status = get_kept(language, &found, err);
+    if (found && !found->has_alphabet) {
+        status = make_alphabet(language, &found->alphabet, err);
+        found->has_alphabet = !status;
     }
-    *out = i < n_alphabets ? alphabets[i].letters : NULL;
+    *out = found ? found->alphabet : NULL;
+    pthread_mutex_unlock(&lock);
     return status;
 }
 
@@ -268,9 +299,7 @@ enum mt_status mt_scripts_count_foreign(const char *text, size_t length, const c
 {
     const USet *letters;
     size_t n = 0;
-    pthread_mutex_lock(&lock);
     enum mt_status status = get_alphabet(language, &letters, err);
-    pthread_mutex_unlock(&lock);
     for (size_t at = 0; !status && letters && at < length; at += mt_char_length(text + at)) {
         UChar32 c = (UChar32)mt_utf8_decode(text + at);
         n += u_isalpha(c) && !uset_contains(letters, c);

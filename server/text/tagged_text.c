@@ -1,5 +1,6 @@
 #include "server/text/tagged_text.h"
 
+#include "base/ascii.h"
 #include "base/size.h"
 #include "base/vector.h"
 
@@ -10,6 +11,8 @@
 
 bool mt_is_word_char(uint32_t code_point)
 {
+    if (code_point < 0x80) /* most are, and ICU's tables take longer */
+        return mt_ascii_is_letter_or_digit((int)code_point);
     return u_isalnum((UChar32)code_point) ||
            u_hasBinaryProperty((UChar32)code_point, UCHAR_ALPHABETIC);
 }

@@ -28,8 +28,8 @@ static bool is_filled(const unsigned char *bytes, unsigned char value, size_t n)
 START_TEST(pieces_are_zeroed_aligned_and_apart)
 {
     /* Around the chunk size, the limit for a chunk of its own, and the alignment. */
-    static const size_t sizes[] = {1,     63,    64,    65,    100,    16383, 16384, 16385,
-                                   30000, 65535, 65536, 65537, 100000, 1,     2,     1000000};
+    static const size_t sizes[] = {1,     63,    64,    65,    100,    8191, 8192, 8193,
+                                   30000, 32767, 32768, 32769, 100000, 1,    2,    1000000};
     enum { N_SIZES = sizeof sizes / sizeof *sizes, N_ROUNDS = 5 };
     unsigned char *pieces[N_SIZES * N_ROUNDS];
     struct mt_arena *arena = open_arena(0);
@@ -43,6 +43,20 @@ START_TEST(pieces_are_zeroed_aligned_and_apart)
     for (size_t i = 0; i < N_SIZES * N_ROUNDS; i++)
         ck_assert(is_filled(pieces[i], (unsigned char)(i + 1), sizes[i % N_SIZES]));
     mt_arena_destroy(arena);
+}
+END_TEST
+
+START_TEST(memory_that_was_used_before_is_zeroed)
+{
+    for (int round = 0; round < 3; round++) {
+        struct mt_arena *arena = open_arena(0);
+        for (int i = 0; i < 100; i++) {
+            unsigned char *piece = take(arena, 1000);
+            ck_assert(is_filled(piece, 0, 1000));
+            memset(piece, 0xFF, 1000);
+        }
+        mt_arena_destroy(arena);
+    }
 }
 END_TEST
 
@@ -128,6 +142,7 @@ Suite *suite_arena(void)
     Suite *suite = suite_create("arena");
     TCase *tcase = tcase_create("pieces");
     tcase_add_test(tcase, pieces_are_zeroed_aligned_and_apart);
+    tcase_add_test(tcase, memory_that_was_used_before_is_zeroed);
     tcase_add_test(tcase, bytes_count_padding);
     tcase_add_test(tcase, nothing_is_a_piece_too);
     tcase_add_test(tcase, limit_is_kept_to_the_byte_and_said);

@@ -478,6 +478,27 @@ START_TEST(fixed_numbers_have_decimals)
 }
 END_TEST
 
+static const struct {
+    int64_t ns;
+    const char *expected;
+} milliseconds[] = {
+    {0, "0"},
+    {999, "0"},
+    {1000, "0.001"},
+    {12345678, "12.345"},
+    {120500000, "120.5"},
+    {INT64_MAX, "9223372036854.775"},
+};
+
+START_TEST(milliseconds_have_three_decimals)
+{
+    char number[MT_JSON_NUMBER_BYTES];
+    size_t length = mt_json_format_ms(milliseconds[_i].ns, number);
+    ck_assert_str_eq(number, milliseconds[_i].expected);
+    ck_assert_uint_eq(length, strlen(number));
+}
+END_TEST
+
 /* What printf writes, trailing zeros and the sign of zero cut. */
 static void print_fixed(char *out, size_t capacity, double value, int decimals)
 {
@@ -619,6 +640,8 @@ static TCase *writer_cases(void)
                         sizeof strings / sizeof *strings);
     tcase_add_loop_test(tcase, numbers_have_significant_digits, 0,
                         sizeof numbers / sizeof *numbers);
+    tcase_add_loop_test(tcase, milliseconds_have_three_decimals, 0,
+                        sizeof milliseconds / sizeof *milliseconds);
     tcase_add_loop_test(tcase, fixed_numbers_have_decimals, 0, sizeof fixed / sizeof *fixed);
     tcase_add_test(tcase, floats_have_a_point);
     tcase_add_test(tcase, fixed_floats_equal_printf);
