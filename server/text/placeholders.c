@@ -177,11 +177,13 @@ static size_t match_url(const char *text, size_t length, size_t begin)
 {
     static const char *const schemes[] = {"http://", "https://", "ftp://", "ftps://", "mailto:",
                                           "www.",    "ssh://",   "git://", "file://", "tel:+"};
+    char first = (char)(at(text, length, begin) | 0x20); /* of a letter, the small one */
     if (begin > 0 && is_name_char(text[begin - 1]))
         return 0;
     for (size_t k = 0; k < sizeof schemes / sizeof *schemes; k++) {
         size_t n = strlen(schemes[k]);
-        if (length - begin <= n || strncasecmp(text + begin, schemes[k], n) != 0)
+        if (first != schemes[k][0] || length - begin <= n ||
+            strncasecmp(text + begin, schemes[k], n) != 0)
             continue;
         size_t end = begin + n;
         while (end < length && is_url_char(text[end]))
