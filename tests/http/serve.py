@@ -131,6 +131,11 @@ class Daemon:
     def pid(self):
         return self.process.pid
 
+    def peak_kib(self):
+        """How much memory it has had at most."""
+        with open(f"/proc/{self.pid}/status", encoding="ascii") as file:
+            return int(next(line for line in file if line.startswith("VmHWM")).split()[1])
+
     def start(self):
         command = [self.program, "serve", "--host", self.host, "--port", str(self.wanted_port)]
         if self.max_descriptors:

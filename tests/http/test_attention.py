@@ -443,14 +443,10 @@ class Limits(Case):
 class Large(Case):
     """512 by 512 tokens, every layer and head of all kinds: streamed."""
 
-    def resident_kb(self):
-        with open(f"/proc/{self.daemon.pid}/status", encoding="ascii") as file:
-            return int(next(line for line in file if line.startswith("VmHWM")).split()[1])
-
     def test_full_tensors_of_512_by_512_tokens_never_exist_as_a_whole(self):
         source, target = "train " * 508 + ".", "Zug " * 508 + "."
         n_values = (4 + 3 + 3) * 8 * 512 * 512
-        before = self.resident_kb()
+        before = self.daemon.peak_kib()
         reply = self.attention(source, target_text=target, kinds=ALL, format="safetensors")
         tensors, _ = read_safetensors(reply.body)
         self.assertEqual(tensors["sentences.0.cross"].shape[:2], (3, 8))
@@ -459,7 +455,7 @@ class Large(Case):
         self.assertGreater(len(reply.body), 100_000_000)
         if SLOWNESS == 1:  # sanitizers keep freed memory
             # The traces and the sentence's own memory, but not the 120 MB of JSON.
-            self.assertLess(self.resident_kb() - before, n_values * 4 / 1024 + 60_000)
+            self.assertLess(self.daemon.peak_kib() - before, n_values * 4 / 1024 + 60_000)
 
     def test_a_client_that_leaves_in_the_middle_frees_the_reply(self):
         source, target = "train " * 508 + ".", "Zug " * 508 + "."

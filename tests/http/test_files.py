@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import zipfile
 
 from serve import MODEL, SLOWNESS, Daemon, run, wait_until
 
@@ -668,6 +669,26 @@ class Settings(unittest.TestCase):
             reply = upload(daemon, json.dumps(texts), "a.json")
             self.assertEqual([w for w in reply.json.get("warnings", []) if w["kind"] == "unaligned"], [])
             self.assertEqual(set(json.loads(fetch(daemon, reply)).values()), {"Das <b>alte</b> Haus."})
+
+    def test_100000_runs_in_one_paragraph_take_128_mib(self):
+        runs = "".join(f"<w:r>{'<w:rPr><w:b/></w:rPr>' * (i % 2)}<w:t xml:space='preserve'>{letter}</w:t></w:r>"
+                       for i, letter in enumerate("The old house by the river was sold. " * 2703))
+        file = io.BytesIO(sample("letter.docx"))
+        with zipfile.ZipFile(file) as old:
+            parts = {name: old.read(name) for name in old.namelist()}
+        parts["word/document.xml"] = re.sub(b"<w:body>.*</w:body>", f"<w:body><w:p>{runs}</w:p></w:body>".encode(),
+                                            parts["word/document.xml"], flags=re.DOTALL)
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
+            for name, content in parts.items():
+                new.writestr(name, content)
+        with Daemon() as daemon:
+            upload(daemon, sample("letter.docx"), "a.docx")
+            before = daemon.peak_kib()
+            reply = upload(daemon, file.getvalue(), "a.docx")
+            self.assertEqual((reply.status, reply.json["left"]), (200, []))
+            if SLOWNESS == 1:  # sanitizers take more
+                self.assertLess(daemon.peak_kib() - before, 128 * 1024)
 
     def test_large_files_have_places_of_their_own(self):
         def begin(connection, length):
