@@ -81,15 +81,19 @@ static enum mt_status edit(const struct mt_passage *passage, const struct mt_pas
     find_dash(passage, part, &input);
     enum mt_status status = MT_OK;
     size_t *step = calloc(input.target_length + 1, sizeof *step);
-    if (!step)
+    struct mt_range *sentences = calloc(n + 1, sizeof *sentences);
+    if (!step || !sentences)
         status = mt_fail_memory(err, input.target_length * sizeof *step, "a translation");
     if (!status)
-        status = mt_post_edit(&input, step, &rendering->edited, err);
+        status = mt_post_edit(&input, step, sentences, &rendering->edited, err);
     free(are_unfinished);
-    if (status)
+    if (status) {
         free(step);
-    else
+    } else { /* what was put in before a sentence's first byte is its own */
         move_on(rendering, n, &rendering->edited, step);
+        memcpy(rendering->target_sentences, sentences, n * sizeof *sentences);
+    }
+    free(sentences);
     return status;
 }
 

@@ -46,9 +46,7 @@ bool mt_linked_word_came_from(const struct mt_linked_word *unit, size_t begin, s
 
 /* ---- points ---- */
 
-/* Returns the sentence that holds a position; for a position between two sentences it is the
- * earlier. */
-static size_t sentence_of(const struct mt_tag_projection_input *input, size_t at)
+size_t mt_sentence_of(const struct mt_tag_projection_input *input, size_t at)
 {
     size_t k = 0;
     while (k + 1 < input->n_sentences && input->source_sentences[k + 1].begin <= at)
@@ -152,7 +150,7 @@ size_t mt_project_point(const struct mt_tag_projector *projector, size_t source,
     size_t within = source;
     source = begin_of_word(text, source);
     leads = leads || source < within;
-    size_t k = sentence_of(input, source);
+    size_t k = mt_sentence_of(input, source);
     struct mt_range from = input->source_sentences[k], to = input->target_sentences[k];
     if (source <= from.begin || !mt_has_word(text, from.begin, source))
         return source < from.begin ? 0 : to.begin;
@@ -214,7 +212,7 @@ static struct mt_range target_sentence(const struct mt_tag_projection_input *inp
 {
     if (input->n_sentences == 0)
         return (struct mt_range){0, input->target_length};
-    return input->target_sentences[sentence_of(input, tag->begin)];
+    return input->target_sentences[mt_sentence_of(input, tag->begin)];
 }
 
 /* Returns the next position from `at` on at which the word stands in the target as a whole and
@@ -333,7 +331,7 @@ static bool take_sentence(struct mt_tag_projector *projector, size_t index)
     const char *text = input->tagged->text.bytes;
     if (input->n_sentences == 0)
         return false;
-    size_t k = sentence_of(input, tag->begin);
+    size_t k = mt_sentence_of(input, tag->begin);
     struct mt_range from = input->source_sentences[k], to = input->target_sentences[k];
     if (tag->begin < from.begin || tag->end > from.end ||
         mt_has_word(text, from.begin, tag->begin) || mt_has_word(text, tag->end, from.end))

@@ -200,6 +200,47 @@ static bool covers(const struct mt_tagged_text *tagged, const struct mt_tag *tag
     return tag->begin <= inner.begin && tag->end >= inner.end && tag->end > tag->begin;
 }
 
+/* Returns the first word up to the last in a range, without the signs around them. */
+static struct mt_range words_of(const char *text, struct mt_range range)
+{
+    while (range.begin < range.end && !mt_is_word_char(char_at(text, range.begin)))
+        range.begin += mt_char_length(text + range.begin);
+    for (size_t at; range.end > range.begin; range.end = at)
+        if (mt_is_word_char(char_at(text, at = mt_previous_char(text, range.end))))
+            break;
+    return range;
+}
+
+/* Finds the words of the target for a span that holds all words of its sentences, whatever the
+ * alignment says; false for another span, and where one of these words is taken. */
+static bool find_sentences(const struct mt_tag_projector *projector, const struct mt_tag *tag,
+                           struct mt_range within, struct mt_range *out)
+{
+    const struct mt_tag_projection_input *input = projector->input;
+    const char *text = input->tagged->text.bytes;
+    struct mt_range own = words_of(text, (struct mt_range){tag->begin, tag->end});
+    if (input->n_sentences == 0 || own.begin == own.end)
+        return false;
+    size_t first = mt_sentence_of(input, own.begin), last = mt_sentence_of(input, own.end - 1);
+    if (mt_has_word(text, input->source_sentences[first].begin, own.begin) ||
+        mt_has_word(text, own.end, input->source_sentences[last].end))
+        return false;
+    struct mt_range all = {input->target_sentences[first].begin, input->target_sentences[last].end};
+    *out = words_of(input->target, all);
+    for (size_t i = 0; i < projector->n; i++)
+        if (projector->units[i].is_taken && projector->units[i].begin < out->end &&
+            projector->units[i].end > out->begin)
+            return false;
+    return out->begin < out->end && out->begin >= within.begin && out->end <= within.end;
+}
+
+static void take_units(struct mt_tag_projector *projector, struct mt_range range)
+{
+    for (size_t i = 0; i < projector->n; i++)
+        if (projector->units[i].begin >= range.begin && projector->units[i].end <= range.end)
+            projector->units[i].is_taken = true;
+}
+
 static void place_span(struct mt_tag_projector *projector, size_t index, struct mt_range source,
                        struct mt_range within)
 {
@@ -211,6 +252,13 @@ static void place_span(struct mt_tag_projector *projector, size_t index, struct 
         *place = (struct mt_projected_tag){.begin = all.begin, .end = all.end};
         return;
     }
+    struct mt_range range;
+    if (find_sentences(projector, tag, within, &range)) {
+        take_units(projector, range);
+        range = with_unit(input, tag, with_punctuation(input, tag, range, within), within);
+        *place = (struct mt_projected_tag){.begin = range.begin, .end = range.end};
+        return;
+    }
     struct mt_word_run run = best_run(projector, tag, within);
     size_t at = mt_size_max(within.begin,
                             mt_size_min(mt_project_point(projector, tag->begin, true), within.end));
@@ -220,11 +268,10 @@ static void place_span(struct mt_tag_projector *projector, size_t index, struct 
         *place = (struct mt_projected_tag){.begin = at, .end = at};
         return;
     }
-    struct mt_range range = {projector->units[run.first].begin, projector->units[run.end - 1].end};
+    range = (struct mt_range){projector->units[run.first].begin, projector->units[run.end - 1].end};
+    take_units(projector, range);
     range = with_unit(input, tag, with_punctuation(input, tag, range, within), within);
     *place = (struct mt_projected_tag){.begin = range.begin, .end = range.end};
-    for (size_t i = run.first; i < run.end; i++)
-        projector->units[i].is_taken = true;
 }
 
 /* Sets what each child span of parent is worth at best, and -1 for tags that are no such spans. */

@@ -36,6 +36,10 @@ struct mt_tag_projector {
 /* Whether the word came from the source's [begin, end). */
 bool mt_linked_word_came_from(const struct mt_linked_word *unit, size_t begin, size_t end);
 
+/* Returns the sentence that holds a position of the source; for one between two sentences it is the
+ * earlier. */
+size_t mt_sentence_of(const struct mt_tag_projection_input *input, size_t at);
+
 /* Returns where a point at `source` belongs. If it leads, it belongs to the word behind it. */
 size_t mt_project_point(const struct mt_tag_projector *projector, size_t source, bool leads);
 

@@ -760,7 +760,7 @@ static void copy_gap(const struct mt_post_edit_input *input, size_t begin, size_
 }
 
 enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
-                            struct mt_text *out, struct mt_error *err)
+                            struct mt_range *sentences, struct mt_text *out, struct mt_error *err)
 {
     enum mt_status status = MT_OK;
     size_t at = 0;
@@ -768,6 +768,7 @@ enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
     for (size_t i = 0; i < input->n_sentences && !status; i++) {
         struct mt_range from = input->source_sentences[i], to = input->target_sentences[i];
         copy_gap(input, at, to.begin, map, out);
+        sentences[i].begin = out->length;
         struct edit edit = {
             .tokenizer = input->tokenizer,
             .target_lang = input->target_lang,
@@ -786,6 +787,7 @@ enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
             .out = out,
         };
         status = edit_sentence(&edit, err);
+        sentences[i].end = out->length;
         at = to.end;
     }
     if (status)

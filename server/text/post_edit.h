@@ -68,8 +68,10 @@ struct mt_post_edit_input {
 };
 
 /* Appends the edited target to out, which is empty. map, an array of target_length + 1, gets the
- * new position of every byte of the target. MT_MEMORY. */
+ * new position of every byte of the target; sentences, an array of n_sentences, where each one is
+ * in out. MT_MEMORY. */
 MT_MUST_CHECK enum mt_status mt_post_edit(const struct mt_post_edit_input *input, size_t *map,
-                                          struct mt_text *out, struct mt_error *err);
+                                          struct mt_range *sentences, struct mt_text *out,
+                                          struct mt_error *err);
 
 #endif

@@ -132,6 +132,11 @@ static const struct {
     {"a: <b>$c</b>", "x:$z", "01", "x:<b>$z</b>"},
     {"a<b>: c</b>", "x: z", "01", "x: <b>z</b>"},
     {"<i>a</i> <b>c</b>", "y x", "10", "<b>y</b> <i>x</i>"},
+    /* all words of the sentence, of which one came from nowhere */
+    {"<i>a c</i>.", "x y.", "-1", "<i>x y</i>."},
+    {"- <i>a c</i>!", "- x y z!", "01-", "- <i>x y z</i>!"},
+    {"<b><i>a</i> c</b>.", "x y.", "0-", "<b><i>x</i> y</b>."},
+    {"<b>a</b> <i>c</i>.", "x y z.", "-01", "x <b>y</b> <i>z</i>."},
     /* Nesting stays, and what is outside a span stays outside. */
     {"a <b>c <i>d</i></b> e", "w x y z", "0213", "w <b><i>x</i> y</b> z"},
     {"<b><i>a</i></b> c", "y x", "10", "y <b><i>x</i></b>"},

@@ -172,6 +172,7 @@ static void check(const char *language, const char *source, const char *target,
                   const char *expected)
 {
     struct mt_range from = {0, strlen(source)}, to = {0, strlen(target)};
+    struct mt_range sentences[3];
     struct mt_text out = {0};
     size_t map[64];
     const struct mt_post_edit_input input = {.tokenizer = tokenizer,
@@ -182,7 +183,7 @@ static void check(const char *language, const char *source, const char *target,
                                              .source_sentences = &from,
                                              .target_sentences = &to,
                                              .n_sentences = 1};
-    ck_assert_int_eq(mt_post_edit(&input, map, &out, &err), MT_OK);
+    ck_assert_int_eq(mt_post_edit(&input, map, sentences, &out, &err), MT_OK);
     ck_assert_str_eq(out.bytes, expected);
     check_map(target, map, &out);
     mt_text_finish(&out);
@@ -218,6 +219,7 @@ START_TEST(words_that_were_lost_are_mapped)
 {
     static const char source[] = "Bug 16 of 76", target[] = "16/76.";
     const struct mt_range from = {0, sizeof source - 1}, to = {0, sizeof target - 1};
+    struct mt_range sentences[3];
     struct mt_text out = {0};
     size_t map[sizeof target];
     const struct mt_post_edit_input input = {.tokenizer = tokenizer,
@@ -227,11 +229,13 @@ START_TEST(words_that_were_lost_are_mapped)
                                              .source_sentences = &from,
                                              .target_sentences = &to,
                                              .n_sentences = 1};
-    ck_assert_int_eq(mt_post_edit(&input, map, &out, &err), MT_OK);
+    ck_assert_int_eq(mt_post_edit(&input, map, sentences, &out, &err), MT_OK);
     ck_assert_str_eq(out.bytes, source);
     check_map(target, map, &out);
     ck_assert_uint_eq(map[0], 4);
     ck_assert_uint_eq(map[3], 10);
+    ck_assert_uint_eq(sentences[0].begin, 0);
+    ck_assert_uint_eq(sentences[0].end, sizeof source - 1);
     mt_text_finish(&out);
 }
 END_TEST
@@ -241,6 +245,7 @@ START_TEST(sentences_are_edited_each_and_mapped)
     static const char source[] = "Yes.  THE HOUSE\nthe end",
                       target[] = "Ja ja ja.  das Haus.\nDas Ende.";
     const struct mt_range from[] = {{0, 4}, {6, 15}, {16, 23}}, to[] = {{0, 9}, {11, 20}, {21, 30}};
+    struct mt_range sentences[3];
     struct mt_text out = {0};
     size_t map[sizeof target];
     const struct mt_post_edit_input input = {.tokenizer = tokenizer,
@@ -251,8 +256,11 @@ START_TEST(sentences_are_edited_each_and_mapped)
                                              .source_sentences = from,
                                              .target_sentences = to,
                                              .n_sentences = 3};
-    ck_assert_int_eq(mt_post_edit(&input, map, &out, &err), MT_OK);
+    ck_assert_int_eq(mt_post_edit(&input, map, sentences, &out, &err), MT_OK);
     ck_assert_str_eq(out.bytes, "Ja.  DAS HAUS\ndas Ende");
+    ck_assert_uint_eq(sentences[1].begin, 5);
+    ck_assert_uint_eq(sentences[1].end, 13);
+    ck_assert_uint_eq(sentences[2].end, out.length);
     check_map(target, map, &out);
     static const char *const words[] = {"Haus", "HAUS", "Ende", "Ende"};
     for (size_t i = 0; i < 4; i += 2)
