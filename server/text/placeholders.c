@@ -173,6 +173,14 @@ static size_t trim_url(const char *text, size_t begin, size_t end)
     return end;
 }
 
+static size_t end_of_url(const char *text, size_t length, size_t begin)
+{
+    size_t end = begin;
+    while (end < length && is_url_char(text[end]))
+        end += mt_char_length(text + end);
+    return trim_url(text, begin, end);
+}
+
 static size_t match_url(const char *text, size_t length, size_t begin)
 {
     static const char *const schemes[] = {"http://", "https://", "ftp://", "ftps://", "mailto:",
@@ -185,10 +193,7 @@ static size_t match_url(const char *text, size_t length, size_t begin)
         if (first != schemes[k][0] || length - begin <= n ||
             strncasecmp(text + begin, schemes[k], n) != 0)
             continue;
-        size_t end = begin + n;
-        while (end < length && is_url_char(text[end]))
-            end += mt_char_length(text + end);
-        end = trim_url(text, begin, end);
+        size_t end = end_of_url(text, length, begin);
         return end > begin + n ? end - begin : 0;
     }
     return 0;
@@ -218,6 +223,11 @@ static size_t match_mail(const char *text, size_t length, size_t begin)
         if (text[k] == '.')
             last_dot = k;
     return last_dot > domain ? i - begin : 0;
+}
+
+static bool is_upper_hex(char c)
+{
+    return mt_ascii_is_digit(c) || (c >= 'A' && c <= 'F');
 }
 
 static bool is_group_char(char c, char mark)
@@ -307,6 +317,35 @@ static size_t match_key(const char *text, size_t length, size_t begin)
         n_turns += i > begin && mt_ascii_is_digit(text[i]) && mt_ascii_is_letter(text[i - 1]);
     return n_turns >= 2 && i - begin >= LEAST_KEY_BYTES && !is_word_at(text, length, i) ? i - begin
                                                                                         : 0;
+}
+
+/* Returns where the name ends that a value of a query belongs to, or 0. */
+static size_t end_of_query_name(const char *text, size_t length, size_t begin)
+{
+    size_t i = begin;
+    while (i - begin < MAX_PLACEHOLDER_BYTES && is_mail_char(at(text, length, i)))
+        i++;
+    return i > begin && at(text, length, i) == '=' ? i : 0;
+}
+
+/* What addresses are made of: a query of two values or more, utm_source=mail&utm_medium=x, and a
+ * word with an escaped byte, Hello%20World. */
+static size_t match_encoded(const char *text, size_t length, size_t begin)
+{
+    size_t name = end_of_query_name(text, length, begin), i = name ? name : begin, n = 0;
+    bool is_encoded = false;
+    if (begin > 0 && strchr("?&/#", text[begin - 1])) /* within an address */
+        return 0;
+    for (; n < MAX_PLACEHOLDER_BYTES && i < length && is_url_char(text[i]) && !is_encoded;
+         i++, n++) {
+        bool is_escape = text[i] == '%' && i > begin && !mt_ascii_is_digit(text[i - 1]) &&
+                         is_upper_hex(at(text, length, i + 1)) &&
+                         is_upper_hex(at(text, length, i + 2)) &&
+                         is_url_char(at(text, length, i + 3));
+        is_encoded =
+            is_escape || (name && text[i] == '&' && end_of_query_name(text, length, i + 1));
+    }
+    return is_encoded ? end_of_url(text, length, begin) - begin : 0;
 }
 
 /* Returns where a group of four digits ends, or 0. An IBAN's groups may have capitals, and its last
@@ -410,8 +449,8 @@ size_t mt_placeholder_at(const char *text, size_t length, size_t begin)
 {
     static matcher *const anywhere[] = {match_literal, match_brace, match_dollar, match_percent,
                                         match_url,     match_mail,  match_dotted};
-    static matcher *const words[] = {match_timestamp, match_account, match_grouped, match_key,
-                                     match_path};
+    static matcher *const words[] = {match_timestamp, match_account, match_grouped,
+                                     match_key,       match_path,    match_encoded};
     size_t n = first_of(anywhere, sizeof anywhere / sizeof *anywhere, text, length, begin);
     if (n || begin >= length || (!is_name_char(text[begin]) && text[begin] != '\\') ||
         is_within_word(text, length, begin))
