@@ -348,6 +348,64 @@ static size_t match_encoded(const char *text, size_t length, size_t begin)
     return is_encoded ? end_of_url(text, length, begin) - begin : 0;
 }
 
+static bool is_one_of(const char *word, size_t n, const char *const *list, size_t n_list)
+{
+    for (size_t k = 0; k < n_list; k++)
+        if (strlen(list[k]) == n && memcmp(word, list[k], n) == 0)
+            return true;
+    return false;
+}
+
+static bool is_subtype_char(char c)
+{
+    return mt_ascii_is_letter_or_digit(c) || c == '.' || c == '+' || c == '-';
+}
+
+/* A media type, text/html. An "audio/video" is none, and so the subtypes of the types that are
+ * words, too, have to be known or look like one: vnd.api+json. */
+static size_t match_media_type(const char *text, size_t length, size_t begin)
+{
+    static const char *const types[] = {"application", "message", "multipart", "audio", "font",
+                                        "image",       "model",   "text",      "video"};
+    static const char *const subtypes[] = {
+        "aac",  "avif", "bmp",  "calendar",  "css", "csv",  "gif",  "html", "javascript",
+        "jpeg", "jpg",  "json", "markdown",  "mp4", "mpeg", "ogg",  "otf",  "plain",
+        "png",  "svg",  "tiff", "quicktime", "wav", "webm", "webp", "woff", "xml",
+    };
+    size_t slash = begin;
+    while (slash - begin < sizeof "application" && mt_ascii_is_small(at(text, length, slash)))
+        slash++;
+    if (at(text, length, slash) != '/' ||
+        !is_one_of(text + begin, slash - begin, types, sizeof types / sizeof *types))
+        return 0;
+    size_t end = slash + 1;
+    bool is_typical = is_one_of(text + begin, slash - begin, types, 3);
+    for (; end - slash < MAX_PLACEHOLDER_BYTES && is_subtype_char(at(text, length, end)); end++)
+        is_typical = is_typical || mt_ascii_is_digit(text[end]) || text[end] == '+' ||
+                     (text[end] == '.' && mt_ascii_is_letter(at(text, length, end + 1)));
+    while (text[end - 1] == '.' || text[end - 1] == '-')
+        end--;
+    is_typical = is_typical || is_one_of(text + slash + 1, end - slash - 1, subtypes,
+                                         sizeof subtypes / sizeof *subtypes);
+    return is_typical && end > slash + 1 ? end - begin : 0;
+}
+
+/* A program and its version, Mozilla/5.0. */
+static size_t match_product(const char *text, size_t length, size_t begin)
+{
+    size_t i = begin, n_points = 0;
+    while (i - begin < MAX_PLACEHOLDER_BYTES && is_mail_char(at(text, length, i)))
+        i++;
+    if (!mt_ascii_is_letter(at(text, length, begin)) || at(text, length, i) != '/' ||
+        !mt_ascii_is_digit(at(text, length, i + 1)))
+        return 0;
+    for (i++; i - begin < MAX_PLACEHOLDER_BYTES && is_mail_char(at(text, length, i)); i++)
+        n_points += text[i] == '.' && mt_ascii_is_digit(at(text, length, i + 1));
+    while (!is_name_char(text[i - 1]))
+        i--;
+    return n_points > 0 ? i - begin : 0;
+}
+
 /* Returns where a group of four digits ends, or 0. An IBAN's groups may have capitals, and its last
  * group may be shorter, but is not the word "I" that follows. */
 static size_t end_of_group(const char *text, size_t length, size_t begin, bool is_iban)
@@ -449,8 +507,10 @@ size_t mt_placeholder_at(const char *text, size_t length, size_t begin)
 {
     static matcher *const anywhere[] = {match_literal, match_brace, match_dollar, match_percent,
                                         match_url,     match_mail,  match_dotted};
-    static matcher *const words[] = {match_timestamp, match_account, match_grouped,
-                                     match_key,       match_path,    match_encoded};
+    static matcher *const words[] = {
+        match_timestamp, match_account, match_grouped,    match_key,
+        match_path,      match_encoded, match_media_type, match_product,
+    };
     size_t n = first_of(anywhere, sizeof anywhere / sizeof *anywhere, text, length, begin);
     if (n || begin >= length || (!is_name_char(text[begin]) && text[begin] != '\\') ||
         is_within_word(text, length, begin))
