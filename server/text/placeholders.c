@@ -390,6 +390,22 @@ static size_t match_media_type(const char *text, size_t length, size_t begin)
     return is_typical && end > slash + 1 ? end - begin : 0;
 }
 
+/* A digital object identifier, 10.1000/182, doi:10.1000/182. */
+static size_t match_doi(const char *text, size_t length, size_t begin)
+{
+    size_t i =
+        begin + 4 * (size_t)(length - begin > 4 && strncasecmp(text + begin, "doi:", 4) == 0);
+    if (!starts(text, length, i, "10."))
+        return 0;
+    size_t registrant = i += 3;
+    while (i - registrant < 9 && mt_ascii_is_digit(at(text, length, i)))
+        i++;
+    if (i - registrant < 4 || at(text, length, i) != '/')
+        return 0;
+    size_t end = end_of_url(text, length, begin);
+    return end > i + 1 ? end - begin : 0;
+}
+
 /* A program and its version, Mozilla/5.0. */
 static size_t match_product(const char *text, size_t length, size_t begin)
 {
@@ -508,8 +524,8 @@ size_t mt_placeholder_at(const char *text, size_t length, size_t begin)
     static matcher *const anywhere[] = {match_literal, match_brace, match_dollar, match_percent,
                                         match_url,     match_mail,  match_dotted};
     static matcher *const words[] = {
-        match_timestamp, match_account, match_grouped,    match_key,
-        match_path,      match_encoded, match_media_type, match_product,
+        match_timestamp, match_account,    match_grouped, match_key, match_path,
+        match_encoded,   match_media_type, match_product, match_doi,
     };
     size_t n = first_of(anywhere, sizeof anywhere / sizeof *anywhere, text, length, begin);
     if (n || begin >= length || (!is_name_char(text[begin]) && text[begin] != '\\') ||
