@@ -61,6 +61,9 @@ static enum mt_status check_entry(struct mt_package *package, size_t index, uint
                        "entry \"%.100s\" has compression method %d, expected 0 (stored) or 8 "
                        "(deflated)",
                        stat.name, (int)stat.comp_method);
+    /* It is read when the translated file is written. */
+    if (zip_file_extra_fields_count(package->zip, index, ZIP_FL_LOCAL) < 0)
+        return fail_zip(err, zip_get_error(package->zip), stat.name);
     *n_compressed += mt_size_min(stat.comp_size, SIZE_MAX / MT_PACKAGE_MAX_ENTRIES / 2);
     return MT_OK;
 }
