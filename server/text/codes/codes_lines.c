@@ -19,10 +19,6 @@
 /* Fewest blanks that separate two columns, such as "Cancel" and "OK", instead of two sentences. */
 #define LEAST_COLUMN_BLANKS 3
 
-struct line {
-    size_t begin, end; /* without blanks at its ends */
-};
-
 static size_t count(const struct mt_codes_finder *finder, size_t begin, size_t end, char c)
 {
     size_t n = 0;
@@ -34,7 +30,7 @@ static size_t count(const struct mt_codes_finder *finder, size_t begin, size_t e
 /* ---- fences of code ---- */
 
 /* Returns how many backticks or tildes fence a block of code. */
-static size_t fence_of(const struct mt_codes_finder *finder, const struct line *line)
+static size_t fence_of(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     char c = mt_codes_char(finder, line->begin);
     size_t n = c == '`' || c == '~' ? count(finder, line->begin, line->end, c) : 0;
@@ -44,7 +40,8 @@ static size_t fence_of(const struct mt_codes_finder *finder, const struct line *
 
 /* Takes the block from the opening fence to the closing one, if there is one. Returns where it
  * ends. */
-static size_t take_fenced(struct mt_codes_finder *finder, const struct line *open, size_t *no_more)
+static size_t take_fenced(struct mt_codes_finder *finder, const struct mt_range *open,
+                          size_t *no_more)
 {
     size_t n = fence_of(finder, open);
     if (!n || open->begin >= *no_more)
@@ -84,7 +81,7 @@ static size_t match_time(const char *text, size_t begin, size_t end)
 
 /* Whether the line has two times, as in 00:00:01,000 --> 00:00:02,000, perhaps with WebVTT's
  * settings behind them. */
-static bool is_timing(const struct mt_codes_finder *finder, const struct line *line)
+static bool is_timing(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     const char *text = finder->text;
     size_t n = match_time(text, line->begin, line->end);
@@ -97,7 +94,7 @@ static bool is_timing(const struct mt_codes_finder *finder, const struct line *l
 
 /* Whether the line is a rule: |---|:-:| below the head of a Markdown table, or ::: around a
  * block. */
-static bool is_rule(const struct mt_codes_finder *finder, const struct line *line)
+static bool is_rule(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     size_t n_dashes = 0, n_bars = 0;
     if (line->end - line->begin >= 3 && memcmp(finder->text + line->begin, ":::", 3) == 0)
@@ -110,137 +107,6 @@ static bool is_rule(const struct mt_codes_finder *finder, const struct line *lin
         n_bars += c == '|' || c == '+';
     }
     return n_dashes >= 3 && n_bars > 0;
-}
-
-static bool begins_with(const char *text, size_t end, const char *word)
-{
-    size_t n = strlen(word);
-    return end > n && memcmp(text, word, n) == 0;
-}
-
-/* Whether there is an operator between blanks: x + 1. */
-static bool has_operator(const char *text, size_t end)
-{
-    for (size_t i = 0; i + 2 < end; i++)
-        if (text[i] == ' ' && text[i + 2] == ' ' && mt_codes_is_one_of(text[i + 1], "+-*/%<>?"))
-            return true;
-    return false;
-}
-
-/* Whether the text begins like a statement of a program or of SQL: if (x > 0) return y; SELECT *
- * FROM users; "return" counts only before a single word or an operator. */
-static bool is_statement(const char *text, size_t end)
-{
-    static const char *const words[] = {"if (", "while (", "for (", "else "};
-    static const char *const queries[][2] = {
-        {"SELECT ", " FROM "}, {"INSERT INTO ", ")"}, {"UPDATE ", " SET "}, {"DELETE FROM ", ""}};
-    static const char last[] = "return ";
-    const char *blank = memrchr(text, ' ', end);
-    bool is_inner = false;
-    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-        is_inner = is_inner || begins_with(text, end, words[k]);
-    for (size_t k = 0; k < sizeof queries / sizeof *queries; k++)
-        if (begins_with(text, end, queries[k][0]) &&
-            memmem(text, end, queries[k][1], strlen(queries[k][1])))
-            return true;
-    size_t n = blank ? (size_t)(blank + 1 - text) : 0, n_last = sizeof last - 1;
-    bool returns = n >= n_last && memcmp(text + n - n_last, last, n_last) == 0;
-    return (returns && (is_inner || n == n_last)) ||
-           (begins_with(text, end, last) && has_operator(text, end)) ||
-           (is_inner && end - n == n_last && memcmp(text + n, "return;", n_last) == 0);
-}
-
-/* Whether the line ends like a line of a program: x = 1; f(x); i++; if (x) { and { return x; }.
- * "file(s);" and "&nbsp;}" do not. One of Python begins like it: def f(x): */
-static bool is_code(const struct mt_codes_finder *finder, const struct line *line)
-{
-    const char *text = finder->text + line->begin;
-    size_t length = line->end - line->begin, end = length;
-    char last = text[end - 1];
-    if (begins_with(text, end, "def ") && memmem(text, end, "):", 2))
-        return true;
-    while (end > 0 && mt_codes_is_one_of(text[end - 1], " {}"))
-        end--;
-    if (end < 4 || (text[end - 1] != ';' && !(last == '{' && text[end - 1] == ')')))
-        return false;
-    bool is_call = text[end - 2] == ')' && memcmp(text + end - 4, "(s)", 3) != 0;
-    bool is_entity = memrchr(text + (end > 10 ? end - 10 : 0), '&', end > 10 ? 10 : end);
-    bool is_step = memcmp(text + end - 3, "++", 2) == 0 || memcmp(text + end - 3, "--", 2) == 0;
-    return end < length
-               ? !is_entity
-               : is_call || is_step || memmem(text, end, " = ", 3) || is_statement(text, end);
-}
-
-/* Returns where the comment behind a line of a program begins, as in x = 5; // a number; 0: there
- * is none. */
-static size_t comment_begin(const struct mt_codes_finder *finder, const struct line *line)
-{
-    const char *mark = memmem(finder->text + line->begin, line->end - line->begin, " // ", 4);
-    size_t end = mark ? (size_t)(mark - finder->text) : line->begin;
-    struct mt_range code = mt_range_trim(finder->text, line->begin, end);
-    return code.begin < code.end && is_code(finder, &(struct line){code.begin, code.end}) ? end + 3
-                                                                                          : 0;
-}
-
-static const char *const programs[] = {
-    "apt",       "apt-get", "brew", "cargo",   "cd",      "chmod", "chown", "cp",   "curl",
-    "dnf",       "docker",  "git",  "grep",    "kubectl", "ls",    "mkdir", "mv",   "npm",
-    "npx",       "pip",     "pip3", "python3", "rm",      "rsync", "scp",   "snap", "ssh",
-    "systemctl", "tar",     "wget", "yarn",    "yum",     NULL};
-static const char *const verbs[] = {"add",     "build", "clone",  "commit",  "enable",  "init",
-                                    "install", "pull",  "push",   "remove",  "restart", "run",
-                                    "start",   "stop",  "update", "upgrade", NULL};
-
-/* Returns whether the word at *at is one of these, and moves *at to the next word. */
-static bool take_word(const struct mt_codes_finder *finder, const struct line *line, size_t *at,
-                      const char *const *words)
-{
-    size_t end = *at;
-    while (end < line->end && !mt_codes_is_blank((unsigned char)finder->text[end]))
-        end++;
-    if (!mt_codes_is_among(words, finder->text + *at, end - *at))
-        return false;
-    *at = mt_codes_skip_blanks(finder, end, line->end);
-    return true;
-}
-
-bool mt_codes_is_command(const struct mt_codes_finder *finder, struct mt_range range)
-{
-    static const char *const prompts[] = {"$", NULL}, *const roots[] = {"sudo", NULL};
-    const struct line line = {range.begin, range.end};
-    size_t at = line.begin, n_words = 0;
-    bool is_typed = take_word(finder, &line, &at, prompts);
-    if (is_typed)
-        return at < line.end && finder->text[at] >= 'a' && finder->text[at] <= 'z';
-    take_word(finder, &line, &at, roots);
-    if (!take_word(finder, &line, &at, programs) || at == line.end ||
-        mt_codes_is_one_of(finder->text[line.end - 1], ".!?:,"))
-        return false;
-    bool has_verb = take_word(finder, &line, &at, verbs), has_option = false;
-    for (size_t i = at; i < line.end; i++) {
-        bool begins = mt_codes_is_blank((unsigned char)finder->text[i - 1]);
-        n_words += begins;
-        has_option = has_option ||
-                     (begins && i + 1 < line.end && mt_codes_is_one_of(finder->text[i], "-/~") &&
-                      !mt_codes_is_blank((unsigned char)finder->text[i + 1]));
-    }
-    return has_option || (has_verb && n_words <= 1);
-}
-
-size_t mt_codes_match_command(const struct mt_codes_finder *finder, size_t begin, size_t end)
-{
-    const struct line line = {begin, end};
-    size_t at = begin;
-    if (!take_word(finder, &line, &at, programs) || at == end)
-        return 0;
-    for (const char *const *verb = verbs; *verb; verb++) {
-        size_t n = strlen(*verb);
-        if (end - at >= n && memcmp(finder->text + at, *verb, n) == 0 &&
-            !mt_codes_is_letter(mt_codes_at(finder, at + n)) &&
-            mt_codes_char(finder, at + n) != '-')
-            return at + n - begin;
-    }
-    return 0;
 }
 
 /* Returns the length of a chord: C, F#m, Bb7, Gsus4, D/F#. */
@@ -265,7 +131,7 @@ static size_t match_chord(const char *text, size_t begin, size_t end)
 
 /* Whether the line is chords, such as Am F C G, which may have bars between them. Am alone is a
  * word. */
-static bool is_chords(const struct mt_codes_finder *finder, const struct line *line)
+static bool is_chords(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     size_t n_chords = 0;
     for (size_t i = line->begin, n; i < line->end; i += n) {
@@ -284,8 +150,8 @@ static bool is_chords(const struct mt_codes_finder *finder, const struct line *l
 
 /* ---- marks at the beginning ---- */
 
-/* Returns n where a blank and more of the line follow. */
-static size_t before_blank(const struct mt_codes_finder *finder, const struct line *line, size_t n)
+size_t mt_codes_before_blank(const struct mt_codes_finder *finder, const struct mt_range *line,
+                             size_t n)
 {
     size_t at = line->begin + n;
     if (!n || at >= line->end || !mt_codes_is_blank(mt_codes_at(finder, at)))
@@ -295,7 +161,7 @@ static size_t before_blank(const struct mt_codes_finder *finder, const struct li
 
 /* Returns the length of a bullet: - * + • – and the like, which may be alone in a line. Before a
  * letter without a blank a dash tells of a speaker. */
-static size_t match_bullet(const struct mt_codes_finder *finder, const struct line *line)
+static size_t match_bullet(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     static const uint32_t bullets[] = {'-',    '*',    '+',    0x2022, 0x2013, 0x2014,
                                        0x2015, 0xB7,   0x2023, 0x25AA, 0x25AB, 0x25CF,
@@ -306,7 +172,7 @@ static size_t match_bullet(const struct mt_codes_finder *finder, const struct li
         size_t n = mt_codes_next(finder, line->begin) - line->begin;
         if (c != bullets[i])
             continue;
-        if (line->begin + n == line->end || before_blank(finder, line, n))
+        if (line->begin + n == line->end || mt_codes_before_blank(finder, line, n))
             return n;
         uint32_t behind = mt_codes_at(finder, line->begin + n);
         bool is_dash = c == '-' || (c >= 0x2010 && c <= 0x2015);
@@ -334,7 +200,7 @@ static bool has_ordinals(const char *language)
 
 /* Whether the line below or above begins with the neighbouring letter, as "B. No" below "A. Yes":
  * then it is no initial of a name. */
-static bool has_next_letter(const struct mt_codes_finder *finder, const struct line *line)
+static bool has_next_letter(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     const char *text = finder->text;
     size_t end = mt_codes_line_end(finder, line->end), before = line->begin;
@@ -353,11 +219,12 @@ static bool has_next_letter(const struct mt_codes_finder *finder, const struct l
 
 /* Returns the length of a list's number: 1. 2) (3) a), a number in a circle and, before a capital,
  * a. */
-static size_t match_list_number(const struct mt_codes_finder *finder, const struct line *line)
+static size_t match_list_number(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     uint32_t first = mt_codes_at(finder, line->begin);
     if ((first >= 0x2460 && first <= 0x2473) || (first >= 0x2776 && first <= 0x2793))
-        return before_blank(finder, line, mt_codes_next(finder, line->begin) - line->begin);
+        return mt_codes_before_blank(finder, line,
+                                     mt_codes_next(finder, line->begin) - line->begin);
     size_t at = line->begin + (mt_codes_char(finder, line->begin) == '('), from = at;
     bool is_bracketed = at > line->begin;
     while (at < line->end && at - from < 3 && mt_codes_digit_at(finder, at))
@@ -371,13 +238,14 @@ static size_t match_list_number(const struct mt_codes_finder *finder, const stru
     bool is_small = finder->text[from] >= 'a' || has_next_letter(finder, line);
     bool is_letter = mark == '.' && !is_bracketed && !is_number && is_small &&
                      u_isupper((UChar32)mt_codes_at(finder, at + 2));
-    return at > from && (is_list || is_letter) ? before_blank(finder, line, at + 1 - line->begin)
-                                               : 0;
+    return at > from && (is_list || is_letter)
+               ? mt_codes_before_blank(finder, line, at + 1 - line->begin)
+               : 0;
 }
 
 /* Returns the length of a time before a title, such as 00:10 or 1:02:30 of a chapter; 9:30 AM is
  * none. */
-static size_t match_hour(const struct mt_codes_finder *finder, const struct line *line)
+static size_t match_hour(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     size_t at = line->begin, n_colons = 0;
     for (size_t n; n_colons < 3; at++) {
@@ -391,12 +259,12 @@ static size_t match_hour(const struct mt_codes_finder *finder, const struct line
     }
     return n_colons > 0 && u_isupper((UChar32)mt_codes_at(finder, at + 1)) &&
                    u_islower((UChar32)mt_codes_at(finder, at + 2)) && mt_codes_is_english(finder)
-               ? before_blank(finder, line, at - line->begin)
+               ? mt_codes_before_blank(finder, line, at - line->begin)
                : 0;
 }
 
 /* Returns the length of the time before a line of a song: [00:12.50]. */
-static size_t match_song_time(const struct mt_codes_finder *finder, const struct line *line)
+static size_t match_song_time(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     size_t at = line->begin + 1, n_colons = 0;
     if (finder->text[line->begin] != '[' || !mt_codes_digit_at(finder, at))
@@ -420,7 +288,7 @@ static size_t word_end(const struct mt_codes_finder *finder, size_t at, size_t e
 
 /* Returns the length of a notice with its owner: © 2024 Example Inc., Copyright (c) 2020-2024 Anna
  * Smith. The owner's name has to be all of the line, or to end as companies' names do. */
-static size_t match_notice(const struct mt_codes_finder *finder, const struct line *line)
+static size_t match_notice(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     static const char *const signs[] = {"\xC2\xA9", "(c)", "(C)"};
     static const char *const ends[] = {"Inc.", "Ltd.", "Corp.", "Co.", "Inc",  "Ltd", "Corp",
@@ -448,61 +316,18 @@ static size_t match_notice(const struct mt_codes_finder *finder, const struct li
 }
 
 /* Returns the length of a prefix: P.S. of a letter's last words, Fwd: of a subject. */
-static size_t match_prefix(const struct mt_codes_finder *finder, const struct line *line)
+static size_t match_prefix(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     static const char *const marks[] = {
         "P.S.", "P.P.S.", "N.B.", "PS:", "PPS:", "NB:", "Re:", "RE:", "Fwd:", "FWD:", "Fw:", "FW:"};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (strncmp(finder->text + line->begin, marks[i], strlen(marks[i])) == 0)
-            return before_blank(finder, line, strlen(marks[i]));
+            return mt_codes_before_blank(finder, line, strlen(marks[i]));
     return 0;
 }
 
-/* Returns the length of the type of a commit's message: feat:, fix(api):, refactor!:. */
-static size_t match_commit(const struct mt_codes_finder *finder, const struct line *line)
-{
-    static const char *const types[] = {"feat",     "fix",   "chore", "docs", "perf",   "ci",
-                                        "refactor", "style", "build", "test", "revert", NULL};
-    size_t at = line->begin, n;
-    while (mt_ascii_is_small(mt_codes_char(finder, at)))
-        at++;
-    n = at - line->begin;
-    if (!mt_codes_is_among(types, finder->text + line->begin, n))
-        return 0;
-    if (mt_codes_char(finder, at) == '(') {
-        const char *close = memchr(finder->text + at, ')', line->end - at);
-        at = close ? (size_t)(close - finder->text) + 1 : at;
-    }
-    at += mt_codes_char(finder, at) == '!';
-    return mt_codes_char(finder, at) == ':' ? before_blank(finder, line, at + 1 - line->begin) : 0;
-}
-
-/* Returns the length of what a line of a log begins with: 2024-01-15 10:23:45 INFO, [WARN]. */
-static size_t match_log(const struct mt_codes_finder *finder, const struct line *line)
-{
-    static const char *const levels[] = {"TRACE", "DEBUG", "INFO", "WARN",     "WARNING",
-                                         "ERROR", "FATAL", "ERR",  "CRITICAL", NULL};
-    size_t at = line->begin, n_colons = 0;
-    for (; mt_codes_digit_at(finder, at) || mt_codes_is_one_of(finder->text[at], "[]:.,- +/TZ");
-         at++) {
-        if (mt_codes_is_one_of(finder->text[at], "TZ") && !mt_codes_digit_at(finder, at - 1))
-            break;
-        n_colons += finder->text[at] == ':';
-    }
-    size_t level = at;
-    while (mt_ascii_is_capital(mt_codes_char(finder, at)))
-        at++;
-    bool is_in_brackets = level > line->begin && finder->text[level - 1] == '[';
-    if (level == line->begin || !mt_codes_is_among(levels, finder->text + level, at - level) ||
-        (is_in_brackets ? mt_codes_char(finder, at) != ']' : n_colons == 0))
-        return 0;
-    at += is_in_brackets;
-    at += mt_codes_char(finder, at) == ':';
-    return before_blank(finder, line, at - line->begin);
-}
-
 /* Finds prefixes behind "Subject: ". */
-static void take_subject(struct mt_codes_finder *finder, struct line line)
+static void take_subject(struct mt_codes_finder *finder, struct mt_range line)
 {
     static const char label[] = "Subject: ";
     if (strncasecmp(finder->text + line.begin, label, strlen(label)) != 0)
@@ -516,7 +341,7 @@ static void take_subject(struct mt_codes_finder *finder, struct line line)
 
 /* Returns the length of a heading's # to ######, or of a quotation's > and >>, before a blank or a
  * letter. */
-static size_t match_heading(const struct mt_codes_finder *finder, const struct line *line)
+static size_t match_heading(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     char c = mt_codes_char(finder, line->begin);
     size_t n = c == '#' || c == '>' ? count(finder, line->begin, line->end, c) : 0;
@@ -524,7 +349,7 @@ static size_t match_heading(const struct mt_codes_finder *finder, const struct l
         return 0;
     if (c == '>' && mt_codes_is_letter(mt_codes_at(finder, line->begin + n)))
         return n;
-    return before_blank(finder, line, n);
+    return mt_codes_before_blank(finder, line, n);
 }
 
 static bool is_box_at(const struct mt_codes_finder *finder, size_t at)
@@ -534,14 +359,14 @@ static bool is_box_at(const struct mt_codes_finder *finder, size_t at)
 }
 
 /* Returns the length of a box in a list of tasks: [ ] or [x]. */
-static size_t match_box(const struct mt_codes_finder *finder, const struct line *line)
+static size_t match_box(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     bool is_box = line->end - line->begin > 3 && is_box_at(finder, line->begin);
-    return is_box ? before_blank(finder, line, 3) : 0;
+    return is_box ? mt_codes_before_blank(finder, line, 3) : 0;
 }
 
 /* Finds the boxes of a form: at least two in a line, as in Yes [ ] No [ ]. */
-static void take_boxes(struct mt_codes_finder *finder, const struct line *line)
+static void take_boxes(struct mt_codes_finder *finder, const struct mt_range *line)
 {
     size_t first = MT_NO_MATE;
     for (size_t i = line->begin; i + 3 <= line->end; i++) {
@@ -565,7 +390,7 @@ static const struct note {
 
 /* Whether text[begin, close) is such a note. */
 static bool is_note(const struct mt_codes_finder *finder, const struct note *note,
-                    const struct line *line, size_t begin, size_t close)
+                    const struct mt_range *line, size_t begin, size_t close)
 {
     const char *text = finder->text;
     size_t n_letters = 0, n_small = 0, end = close + strlen(note->close);
@@ -586,7 +411,7 @@ static bool is_note(const struct mt_codes_finder *finder, const struct note *not
            u_islower((UChar32)mt_codes_at(finder, begin));
 }
 
-static void take_note(struct mt_codes_finder *finder, const struct line *line)
+static void take_note(struct mt_codes_finder *finder, const struct mt_range *line)
 {
     size_t limit =
         line->end - line->begin < MAX_NOTE_BYTES ? line->end : line->begin + MAX_NOTE_BYTES;
@@ -606,7 +431,7 @@ static void take_note(struct mt_codes_finder *finder, const struct line *line)
 }
 
 /* Finds a second speaker in a line that begins with a dash: "- Hello. - Hi." */
-static void take_speakers(struct mt_codes_finder *finder, const struct line *line)
+static void take_speakers(struct mt_codes_finder *finder, const struct mt_range *line)
 {
     for (size_t at = line->begin, next; at < line->end; at = next) {
         uint32_t c = mt_codes_at(finder, at);
@@ -625,7 +450,8 @@ static void take_speakers(struct mt_codes_finder *finder, const struct line *lin
 }
 
 /* Finds the numbers, or letters, that follow the one at the line's beginning: "1) one 2) two". */
-static void take_list(struct mt_codes_finder *finder, const struct line *line, struct mt_range mark)
+static void take_list(struct mt_codes_finder *finder, const struct mt_range *line,
+                      struct mt_range mark)
 {
     const char *text = finder->text;
     size_t at = mark.begin + (text[mark.begin] == '(');
@@ -643,12 +469,12 @@ static void take_list(struct mt_codes_finder *finder, const struct line *line, s
     }
 }
 
-static void take_marks(struct mt_codes_finder *finder, struct line line)
+static void take_marks(struct mt_codes_finder *finder, struct mt_range line)
 {
     static size_t (*const matchers[])(const struct mt_codes_finder *finder,
-                                      const struct line *line) = {
-        match_bullet, match_list_number, match_hour, match_song_time, match_notice,
-        match_prefix, match_commit,      match_log,  match_heading,   match_box};
+                                      const struct mt_range *line) = {
+        match_bullet, match_list_number,     match_hour,         match_song_time, match_notice,
+        match_prefix, mt_codes_match_commit, mt_codes_match_log, match_heading,   match_box};
     for (size_t n_marks = 0; n_marks < MAX_MARKS; n_marks++) {
         size_t n = 0, k = 0;
         while (k < sizeof matchers / sizeof *matchers && !n)
@@ -666,7 +492,7 @@ static void take_marks(struct mt_codes_finder *finder, struct line line)
 }
 
 /* Claims the bars between the cells of a row: |a|b|. */
-static void take_row(struct mt_codes_finder *finder, const struct line *line)
+static void take_row(struct mt_codes_finder *finder, const struct mt_range *line)
 {
     for (size_t i = line->begin; i < line->end; i++)
         if (finder->text[i] == '|' && (i == line->begin || finder->text[i - 1] != '\\'))
@@ -676,7 +502,7 @@ static void take_row(struct mt_codes_finder *finder, const struct line *line)
 /* Returns how many blanks separate columns. Two are enough where each column begins with a capital
  * or a digit, and so do all their words, as in "Qty Item Price": in a sentence two blanks may be a
  * slip. */
-static size_t least_blanks(const struct mt_codes_finder *finder, const struct line *line)
+static size_t least_blanks(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     for (size_t i = line->begin; i < line->end; i = mt_codes_next(finder, i)) {
         bool begins = i == line->begin || finder->text[i - 1] == ' ';
@@ -687,7 +513,7 @@ static size_t least_blanks(const struct mt_codes_finder *finder, const struct li
     return 2;
 }
 
-static void take_tabs(struct mt_codes_finder *finder, const struct line *line)
+static void take_tabs(struct mt_codes_finder *finder, const struct mt_range *line)
 {
     const size_t least = least_blanks(finder, line);
     for (size_t i = line->begin, n; i < line->end; i += n ? n : 1) {
@@ -751,17 +577,16 @@ void mt_codes_find_lines(struct mt_codes_finder *finder)
     for (size_t next; begin < finder->length && !finder->status; begin = next) {
         size_t end = mt_codes_line_end(finder, begin);
         next = end < finder->length ? mt_codes_next(finder, end) : end;
-        struct mt_range inner = mt_range_trim(finder->text, begin, end);
-        const struct line line = {inner.begin, inner.end};
+        const struct mt_range line = mt_range_trim(finder->text, begin, end);
         if (line.begin == line.end)
             continue;
         size_t fenced = take_fenced(finder, &line, &no_fences), comment;
         if (fenced) {
             next = fenced < finder->length ? mt_codes_next(finder, fenced) : fenced;
         } else if (is_timing(finder, &line) || is_rule(finder, &line) || is_chords(finder, &line) ||
-                   is_code(finder, &line) || mt_codes_is_command(finder, inner)) {
+                   mt_codes_is_program(finder, &line) || mt_codes_is_command(finder, line)) {
             mt_codes_claim(finder, MT_CODE_EDGE, line.begin, line.end);
-        } else if ((comment = comment_begin(finder, &line)) > 0) {
+        } else if ((comment = mt_codes_comment_begin(finder, &line)) > 0) {
             mt_codes_claim(finder, MT_CODE_EDGE, line.begin, comment);
         } else {
             take_tabs(finder, &line);

@@ -1,0 +1,183 @@
+/* Finds what belongs to programs: their lines and comments, commands that are typed, logs, messages of
+ * commits. */
+#include "server/text/codes/codes_state.h"
+
+#include <string.h>
+
+/* ---- lines of programs ---- */
+
+static bool begins_with(const char *text, size_t end, const char *word)
+{
+    size_t n = strlen(word);
+    return end > n && memcmp(text, word, n) == 0;
+}
+
+/* Whether there is an operator between blanks: x + 1. */
+static bool has_operator(const char *text, size_t end)
+{
+    for (size_t i = 0; i + 2 < end; i++)
+        if (text[i] == ' ' && text[i + 2] == ' ' && mt_codes_is_one_of(text[i + 1], "+-*/%<>?"))
+            return true;
+    return false;
+}
+
+/* Whether the text begins like a statement of a program or of SQL: if (x > 0) return y; SELECT *
+ * FROM users; "return" counts only before a single word or an operator. */
+static bool is_statement(const char *text, size_t end)
+{
+    static const char *const words[] = {"if (", "while (", "for (", "else "};
+    static const char *const queries[][2] = {
+        {"SELECT ", " FROM "}, {"INSERT INTO ", ")"}, {"UPDATE ", " SET "}, {"DELETE FROM ", ""}};
+    static const char last[] = "return ";
+    const char *blank = memrchr(text, ' ', end);
+    bool is_inner = false;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        is_inner = is_inner || begins_with(text, end, words[k]);
+    for (size_t k = 0; k < sizeof queries / sizeof *queries; k++)
+        if (begins_with(text, end, queries[k][0]) &&
+            memmem(text, end, queries[k][1], strlen(queries[k][1])))
+            return true;
+    size_t n = blank ? (size_t)(blank + 1 - text) : 0, n_last = sizeof last - 1;
+    bool returns = n >= n_last && memcmp(text + n - n_last, last, n_last) == 0;
+    return (returns && (is_inner || n == n_last)) ||
+           (begins_with(text, end, last) && has_operator(text, end)) ||
+           (is_inner && end - n == n_last && memcmp(text + n, "return;", n_last) == 0);
+}
+
+bool mt_codes_is_program(const struct mt_codes_finder *finder, const struct mt_range *line)
+{
+    const char *text = finder->text + line->begin;
+    size_t length = line->end - line->begin, end = length;
+    char last = text[end - 1];
+    if (begins_with(text, end, "def ") && memmem(text, end, "):", 2))
+        return true;
+    while (end > 0 && mt_codes_is_one_of(text[end - 1], " {}"))
+        end--;
+    if (end < 4 || (text[end - 1] != ';' && !(last == '{' && text[end - 1] == ')')))
+        return false;
+    bool is_call = text[end - 2] == ')' && memcmp(text + end - 4, "(s)", 3) != 0;
+    bool is_entity = memrchr(text + (end > 10 ? end - 10 : 0), '&', end > 10 ? 10 : end);
+    bool is_step = memcmp(text + end - 3, "++", 2) == 0 || memcmp(text + end - 3, "--", 2) == 0;
+    return end < length
+               ? !is_entity
+               : is_call || is_step || memmem(text, end, " = ", 3) || is_statement(text, end);
+}
+
+size_t mt_codes_comment_begin(const struct mt_codes_finder *finder, const struct mt_range *line)
+{
+    const char *mark = memmem(finder->text + line->begin, line->end - line->begin, " // ", 4);
+    size_t end = mark ? (size_t)(mark - finder->text) : line->begin;
+    struct mt_range code = mt_range_trim(finder->text, line->begin, end);
+    return code.begin < code.end &&
+                   mt_codes_is_program(finder, &(struct mt_range){code.begin, code.end})
+               ? end + 3
+               : 0;
+}
+
+/* ---- commands ---- */
+
+static const char *const programs[] = {
+    "apt",       "apt-get", "brew", "cargo",   "cd",      "chmod", "chown", "cp",   "curl",
+    "dnf",       "docker",  "git",  "grep",    "kubectl", "ls",    "mkdir", "mv",   "npm",
+    "npx",       "pip",     "pip3", "python3", "rm",      "rsync", "scp",   "snap", "ssh",
+    "systemctl", "tar",     "wget", "yarn",    "yum",     NULL};
+static const char *const verbs[] = {"add",     "build", "clone",  "commit",  "enable",  "init",
+                                    "install", "pull",  "push",   "remove",  "restart", "run",
+                                    "start",   "stop",  "update", "upgrade", NULL};
+
+/* Returns whether the word at *at is one of these, and moves *at to the next word. */
+static bool take_word(const struct mt_codes_finder *finder, const struct mt_range *line, size_t *at,
+                      const char *const *words)
+{
+    size_t end = *at;
+    while (end < line->end && !mt_codes_is_blank((unsigned char)finder->text[end]))
+        end++;
+    if (!mt_codes_is_among(words, finder->text + *at, end - *at))
+        return false;
+    *at = mt_codes_skip_blanks(finder, end, line->end);
+    return true;
+}
+
+bool mt_codes_is_command(const struct mt_codes_finder *finder, struct mt_range range)
+{
+    static const char *const prompts[] = {"$", NULL}, *const roots[] = {"sudo", NULL};
+    const struct mt_range line = {range.begin, range.end};
+    size_t at = line.begin, n_words = 0;
+    bool is_typed = take_word(finder, &line, &at, prompts);
+    if (is_typed)
+        return at < line.end && finder->text[at] >= 'a' && finder->text[at] <= 'z';
+    take_word(finder, &line, &at, roots);
+    if (!take_word(finder, &line, &at, programs) || at == line.end ||
+        mt_codes_is_one_of(finder->text[line.end - 1], ".!?:,"))
+        return false;
+    bool has_verb = take_word(finder, &line, &at, verbs), has_option = false;
+    for (size_t i = at; i < line.end; i++) {
+        bool begins = mt_codes_is_blank((unsigned char)finder->text[i - 1]);
+        n_words += begins;
+        has_option = has_option ||
+                     (begins && i + 1 < line.end && mt_codes_is_one_of(finder->text[i], "-/~") &&
+                      !mt_codes_is_blank((unsigned char)finder->text[i + 1]));
+    }
+    return has_option || (has_verb && n_words <= 1);
+}
+
+size_t mt_codes_match_command(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    const struct mt_range line = {begin, end};
+    size_t at = begin;
+    if (!take_word(finder, &line, &at, programs) || at == end)
+        return 0;
+    for (const char *const *verb = verbs; *verb; verb++) {
+        size_t n = strlen(*verb);
+        if (end - at >= n && memcmp(finder->text + at, *verb, n) == 0 &&
+            !mt_codes_is_letter(mt_codes_at(finder, at + n)) &&
+            mt_codes_char(finder, at + n) != '-')
+            return at + n - begin;
+    }
+    return 0;
+}
+
+/* ---- logs and commits ---- */
+
+size_t mt_codes_match_commit(const struct mt_codes_finder *finder, const struct mt_range *line)
+{
+    static const char *const types[] = {"feat",     "fix",   "chore", "docs", "perf",   "ci",
+                                        "refactor", "style", "build", "test", "revert", NULL};
+    size_t at = line->begin, n;
+    while (mt_ascii_is_small(mt_codes_char(finder, at)))
+        at++;
+    n = at - line->begin;
+    if (!mt_codes_is_among(types, finder->text + line->begin, n))
+        return 0;
+    if (mt_codes_char(finder, at) == '(') {
+        const char *close = memchr(finder->text + at, ')', line->end - at);
+        at = close ? (size_t)(close - finder->text) + 1 : at;
+    }
+    at += mt_codes_char(finder, at) == '!';
+    return mt_codes_char(finder, at) == ':'
+               ? mt_codes_before_blank(finder, line, at + 1 - line->begin)
+               : 0;
+}
+
+size_t mt_codes_match_log(const struct mt_codes_finder *finder, const struct mt_range *line)
+{
+    static const char *const levels[] = {"TRACE", "DEBUG", "INFO", "WARN",     "WARNING",
+                                         "ERROR", "FATAL", "ERR",  "CRITICAL", NULL};
+    size_t at = line->begin, n_colons = 0;
+    for (; mt_codes_digit_at(finder, at) || mt_codes_is_one_of(finder->text[at], "[]:.,- +/TZ");
+         at++) {
+        if (mt_codes_is_one_of(finder->text[at], "TZ") && !mt_codes_digit_at(finder, at - 1))
+            break;
+        n_colons += finder->text[at] == ':';
+    }
+    size_t level = at;
+    while (mt_ascii_is_capital(mt_codes_char(finder, at)))
+        at++;
+    bool is_in_brackets = level > line->begin && finder->text[level - 1] == '[';
+    if (level == line->begin || !mt_codes_is_among(levels, finder->text + level, at - level) ||
+        (is_in_brackets ? mt_codes_char(finder, at) != ']' : n_colons == 0))
+        return 0;
+    at += is_in_brackets;
+    at += mt_codes_char(finder, at) == ':';
+    return mt_codes_before_blank(finder, line, at - line->begin);
+}
