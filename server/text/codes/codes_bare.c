@@ -78,7 +78,7 @@ struct part {
 };
 
 /* Returns the length of a name of capitals at text[at, end) that is no word of a language: without
- * vowels (HTTP, SSD), or joined with a number (UTF-8, COVID-19); 0: there is none. The PM of 9 PM is
+ * vowels (HTTP, SSD), or joined with a number (UTF-8, COVID-19), or OK; 0: there is none. The PM of 9 PM is
  * a word. */
 static size_t acronym_length(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
@@ -91,7 +91,8 @@ static size_t acronym_length(const struct mt_codes_finder *finder, size_t at, si
     bool is_one = at - begin > 1 && (has_number || !has_vowel) &&
                   !mt_codes_is_letter(mt_codes_at(finder, at)) &&
                   memcmp(text + begin, "PM", 2) != 0;
-    return is_one ? at - begin : 0;
+    bool is_ok = at - begin == 2 && memcmp(text + begin, "OK", 2) == 0;
+    return is_one || is_ok ? at - begin : 0;
 }
 
 /* Whether each word of the text is such a name, as in HTTP 404 and 1 TB SSD, of which models make

@@ -531,6 +531,17 @@ static bool is_governed(const struct mt_codes_finder *finder, const struct mt_co
            item->end - item->begin <= MAX_GOVERNING_BYTES;
 }
 
+/* Whether a verb of what is mentioned follows: "@name replied to you". */
+static bool is_subject_of(const struct mt_codes_finder *finder, const struct mt_codes_item *next)
+{
+    static const char *const verbs[] = {"is", "was", "has", "will", "can", "wants", "says", NULL};
+    size_t n = next->core_end - next->core_begin;
+    return next->taken == MT_FREE && mt_codes_is_english(finder) &&
+           (mt_codes_item_is(finder, next, verbs) ||
+            (n > 4 && u_islower((UChar32)finder->text[next->core_begin]) &&
+             memcmp(finder->text + next->core_end - 2, "ed", 2) == 0));
+}
+
 static void take_loose(struct mt_codes_finder *finder)
 {
     size_t n = finder->n_items;
@@ -539,7 +550,8 @@ static void take_loose(struct mt_codes_finder *finder)
         while (last < n && !is_edge_item(finder, &finder->items[last]))
             last++;
         size_t begin = first, end = last;
-        while (begin < end && finder->items[begin].taken == MT_TAKEN_LOOSE) {
+        while (begin < end && finder->items[begin].taken == MT_TAKEN_LOOSE &&
+               !(begin + 1 < end && is_subject_of(finder, &finder->items[begin + 1]))) {
             mt_codes_claim_over(finder, MT_CODE_EDGE, finder->items[begin].begin,
                                 finder->items[begin].end);
             begin++;

@@ -500,10 +500,14 @@ static void take_row(struct mt_codes_finder *finder, const struct mt_range *line
 }
 
 /* Returns how many blanks separate columns. Two are enough where each column begins with a capital
- * or a digit, and so do all their words, as in "Qty Item Price": in a sentence two blanks may be a
- * slip. */
+ * or a digit, and so do all their words, as in "Qty Item Price", or behind a program's options: in a
+ * sentence two blanks may be a slip. */
 static size_t least_blanks(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
+    if (finder->text[line->begin] == '-' &&
+        (mt_codes_char(finder, line->begin + 1) == '-' ||
+         mt_ascii_is_letter(mt_codes_char(finder, line->begin + 1))))
+        return 2;
     for (size_t i = line->begin; i < line->end; i = mt_codes_next(finder, i)) {
         bool begins = i == line->begin || finder->text[i - 1] == ' ';
         uint32_t c = mt_codes_at(finder, i);

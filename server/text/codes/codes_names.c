@@ -22,15 +22,17 @@ static size_t name_end(const struct run *run, size_t at)
 
 /* ---- identifiers ---- */
 
-/* Whether the word is a unit that follows a number and is the same in all languages: kWh, mAh,
- * dB. */
-static bool is_unit(const char *word, size_t length)
+/* Whether the word is a unit that follows a number and is the same in all languages: 5 kWh, 5mAh. */
+static bool is_unit(const struct run *run, size_t length)
 {
+    const char *word = run->text + run->begin;
+    size_t before = run->begin - (run->begin > 0 && word[-1] == ' ');
     static const char *const units[] = {"kWh", "kHz", "kPa", "kJ",  "kVA",  "mAh", "mSv",
                                         "hPa", "mW",  "kW",  "dB",  "dBA",  "pH",  "eV",
                                         "kV",  "mV",  "mA",  "mL",  "kB",   "kN",  "mJ",
                                         "kBq", "dL",  "kA",  "keV", "kcal", NULL};
-    return mt_codes_is_among_any_case(units, word, length);
+    return before > 0 && mt_ascii_is_digit(run->text[before - 1]) &&
+           mt_codes_is_among_any_case(units, word, length);
 }
 
 /* Whether the word names a kind of failure: TypeError, IOException. */
@@ -55,7 +57,7 @@ static size_t match_camel(const struct run *run)
         n_humps += mt_ascii_is_capital(run->text[i]) && mt_ascii_is_small(run->text[i - 1]);
     bool is_one = n_humps > mt_ascii_is_capital(run->text[run->begin]) &&
                   mt_ascii_is_letter(run->text[run->begin]) && end - run->begin > 2 &&
-                  !is_unit(run->text + run->begin, end - run->begin);
+                  !is_unit(run, end - run->begin);
     return is_one || is_failure(run->text + run->begin, end - run->begin) ? end : 0;
 }
 
@@ -69,6 +71,35 @@ static size_t match_snake(const struct run *run)
                    run->text[i - 1] != '_' && run->text[i + 1] != '_';
     }
     return n_inner > 0 && n_letters > 0 ? end : 0;
+}
+
+/* Matches abbreviations with numbers in them: i18n, k8s, b2b. */
+static size_t match_abridged(const struct run *run)
+{
+    size_t end = name_end(run, run->begin), at = run->begin, n[3] = {0};
+    for (; at < end && mt_ascii_is_small(run->text[at]); at++)
+        n[0]++;
+    for (; at < end && mt_ascii_is_digit(run->text[at]); at++)
+        n[1]++;
+    for (; at < end && mt_ascii_is_small(run->text[at]); at++)
+        n[2]++;
+    bool is_one = n[0] == 1 && n[1] > 0 && n[1] < 3 && n[2] == 1;
+    return is_one && at == end ? end : 0;
+}
+
+/* Matches branches of git and names of Reddit: feature/login-page, origin/main, u/someone. */
+static size_t match_branch(const struct run *run)
+{
+    static const char *const names[] = {"feature", "bugfix", "hotfix", "release", "feat", "fix",
+                                        "chore",   "origin", "refs",   "u",       "r",    NULL};
+    size_t end = name_end(run, run->begin), at = end;
+    if (at + 2 >= run->end || run->text[at] != '/' ||
+        !mt_codes_is_among(names, run->text + run->begin, at - run->begin))
+        return 0;
+    while (at < run->end && (mt_codes_is_name_char(run->text[at]) ||
+                             (at + 1 < run->end && mt_codes_is_one_of(run->text[at], "/-."))))
+        at++;
+    return at > end + 2 && mt_ascii_is_letter(run->text[end + 1]) ? at : 0;
 }
 
 /* Matches calls such as print(), obj.method(x, 1) and alert("Hi"), but neither "file(s)" nor
@@ -200,6 +231,7 @@ struct labels {
     size_t n, n_short, n_capital, n_numbers;
     struct mt_range first, last;
     size_t end;
+    bool has_library; /* libssl.so.1.1 */
 };
 
 static void count_label(const struct run *run, struct mt_range label, struct labels *labels)
@@ -211,6 +243,10 @@ static void count_label(const struct run *run, struct mt_range label, struct lab
         labels->first = label;
     else
         labels->n_capital += mt_ascii_is_capital(run->text[label.begin]);
+    size_t n_last = labels->last.end - labels->last.begin;
+    labels->has_library =
+        labels->has_library || (is_number && labels->n > 2 && n_last == 2 &&
+                                memcmp(run->text + labels->last.begin, "so", 2) == 0);
     labels->last = label;
     labels->n_short += label.end - label.begin < 2;
     labels->n_numbers += is_number;
@@ -242,6 +278,8 @@ static bool is_file_or_host(const struct run *run, const struct labels *labels)
     size_t n_first = labels->first.end - labels->first.begin;
     if (labels->n < 2 || labels->n_numbers == labels->n)
         return false;
+    if (labels->has_library)
+        return true;
     if (mt_codes_is_among_any_case(endings, last, n_last) &&
         (n_last > 1 || (n_first > 1 && mt_ascii_is_small(first[0]))))
         return !mt_codes_is_among_any_case(abbreviations, first, n_first);
@@ -423,15 +461,15 @@ static bool ends_at(const struct run *run, size_t end)
         return true;
     uint32_t c = mt_utf8_decode(run->text + end);
     return c == '\'' || c == 0x2019 || c == '-' || c == '/' || c == ')' || c == ',' || c == ':' ||
-           c == '.' || c == '`' || c >= MT_FIRST_IDEOGRAPH;
+           c == '.' || c == '`' || c == '[' || c >= MT_FIRST_IDEOGRAPH;
 }
 
 size_t mt_codes_match_name(const char *text, size_t begin, size_t end)
 {
     static size_t (*const matchers[])(const struct run *run) = {
-        match_call,     match_path,      match_camel,  match_snake,     match_hash,
-        match_numbered, match_ampersand, match_sharp,  match_protocol,  match_flag,
-        match_field,    match_joined,    match_serial, match_apostrophe};
+        match_call,      match_path,       match_camel,    match_snake, match_hash,  match_numbered,
+        match_ampersand, match_sharp,      match_protocol, match_flag,  match_field, match_joined,
+        match_serial,    match_apostrophe, match_abridged, match_branch};
     const struct run run = {text, begin, end};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers && begin < end; k++) {
         size_t found = matchers[k](&run);

@@ -51,6 +51,8 @@ bool mt_codes_is_program(const struct mt_codes_finder *finder, const struct mt_r
     char last = text[end - 1];
     if (begins_with(text, end, "def ") && memmem(text, end, "):", 2))
         return true;
+    if (mt_ascii_is_digit(text[0]) && memmem(text, end, " - - [", 6)) /* of a web server's log */
+        return true;
     while (end > 0 && mt_codes_is_one_of(text[end - 1], " {}"))
         end--;
     if (end < 4 || (text[end - 1] != ';' && !(last == '{' && text[end - 1] == ')')))
@@ -103,9 +105,13 @@ bool mt_codes_is_command(const struct mt_codes_finder *finder, struct mt_range r
     static const char *const prompts[] = {"$", NULL}, *const roots[] = {"sudo", NULL};
     const struct mt_range line = {range.begin, range.end};
     size_t at = line.begin, n_words = 0;
+    static const char *const exports[] = {"export", NULL};
     bool is_typed = take_word(finder, &line, &at, prompts);
     if (is_typed)
         return at < line.end && finder->text[at] >= 'a' && finder->text[at] <= 'z';
+    if (take_word(finder, &line, &at, exports))
+        return memchr(finder->text + at, '=', line.end - at) &&
+               !memchr(finder->text + at, ' ', line.end - at);
     take_word(finder, &line, &at, roots);
     if (!take_word(finder, &line, &at, programs) || at == line.end ||
         mt_codes_is_one_of(finder->text[line.end - 1], ".!?:,"))
@@ -127,6 +133,8 @@ size_t mt_codes_match_command(const struct mt_codes_finder *finder, size_t begin
     size_t at = begin;
     if (!take_word(finder, &line, &at, programs) || at == end)
         return 0;
+    if (end - at == 2 && finder->text[at] == '-' && mt_ascii_is_letter(finder->text[at + 1]))
+        return end - begin; /* grep -r */
     for (const char *const *verb = verbs; *verb; verb++) {
         size_t n = strlen(*verb);
         if (end - at >= n && memcmp(finder->text + at, *verb, n) == 0 &&
@@ -159,11 +167,33 @@ size_t mt_codes_match_commit(const struct mt_codes_finder *finder, const struct 
                : 0;
 }
 
+/* Returns the length of the head of a line that syslog wrote: Nov 28 21:00:01 host sshd[123]: */
+static size_t match_syslog(const struct mt_codes_finder *finder, const struct mt_range *line)
+{
+    static const char pattern[] = "Aaa 00 00:00:00 "; /* before 10 the day has a blank instead */
+    const char *text = finder->text + line->begin;
+    size_t n = sizeof pattern - 1;
+    for (size_t i = 0; i < n && line->end - line->begin > n; i++) {
+        char kind = pattern[i], c = text[i];
+        bool is_one = kind == 'A'   ? mt_ascii_is_capital(c)
+                      : kind == 'a' ? mt_ascii_is_small(c)
+                      : kind == '0' ? mt_ascii_is_digit(c) || (i == 4 && c == ' ')
+                                    : c == kind;
+        if (!is_one)
+            return 0;
+    }
+    const char *end =
+        line->end - line->begin > n ? memmem(text, line->end - line->begin, ": ", 2) : NULL;
+    return end ? (size_t)(end - text) + 1 : 0;
+}
+
 size_t mt_codes_match_log(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     static const char *const levels[] = {"TRACE", "DEBUG", "INFO", "WARN",     "WARNING",
                                          "ERROR", "FATAL", "ERR",  "CRITICAL", NULL};
     size_t at = line->begin, n_colons = 0;
+    if (mt_ascii_is_letter(mt_codes_char(finder, at)))
+        return match_syslog(finder, line);
     for (; mt_codes_digit_at(finder, at) || mt_codes_is_one_of(finder->text[at], "[]:.,- +/TZ");
          at++) {
         if (mt_codes_is_one_of(finder->text[at], "TZ") && !mt_codes_digit_at(finder, at - 1))

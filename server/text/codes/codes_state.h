@@ -175,14 +175,16 @@ bool mt_codes_list_items(struct mt_codes_finder *finder, size_t begin, size_t en
 
 void mt_codes_find_lines(struct mt_codes_finder *finder); /* fences, tables, time codes, marks */
 /* Whether the line ends like a line of a program: x = 1; f(x); i++; if (x) { and { return x; }.
- * "file(s);" and "&nbsp;}" do not. One of Python begins like it: def f(x): */
+ * "file(s);" and "&nbsp;}" do not. One of Python begins like it: def f(x): And whether it is of a web
+ * server's log. */
 bool mt_codes_is_program(const struct mt_codes_finder *finder, const struct mt_range *line);
 /* Returns where the comment behind a line of a program begins, as in x = 5; // a number; 0: there
  * is none. */
 size_t mt_codes_comment_begin(const struct mt_codes_finder *finder, const struct mt_range *line);
 /* Returns the length of the type of a commit's message: feat:, fix(api):, refactor!:. */
 size_t mt_codes_match_commit(const struct mt_codes_finder *finder, const struct mt_range *line);
-/* Returns the length of what a line of a log begins with: 2024-01-15 10:23:45 INFO, [WARN]. */
+/* Returns the length of what a line of a log begins with: 2024-01-15 10:23:45 INFO, [WARN], Nov 28
+ * 21:00:01 host sshd[123]: */
 size_t mt_codes_match_log(const struct mt_codes_finder *finder, const struct mt_range *line);
 /* Returns n where a blank and more of the line follow its first n bytes, otherwise 0. */
 size_t mt_codes_before_blank(const struct mt_codes_finder *finder, const struct mt_range *line,

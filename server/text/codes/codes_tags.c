@@ -135,6 +135,16 @@ static bool is_alone(const struct mt_codes_finder *finder, const struct markup_t
            mt_codes_is_blank(mt_codes_at(finder, read->tag.end));
 }
 
+/* Whether the block's tag is a word of a sentence: The <title> tag is missing. */
+static bool is_mention(const struct mt_codes_finder *finder, const struct markup_tag *read)
+{
+    static const char *const breaks[] = {"br", "hr", NULL};
+    size_t begin = read->tag.begin, next = read->tag.end + 1;
+    return is_alone(finder, read) && !is_named(finder, &read->tag, breaks) && begin > 1 &&
+           mt_codes_is_letter(mt_codes_before(finder, begin - 1)) &&
+           u_islower((UChar32)mt_codes_at(finder, next));
+}
+
 /* Whether an unclosed tag is a name for something, as in <Enter> and <your name>. HTML's tags and
  * numbered ones are not, unless they stand alone. */
 static bool is_name(const struct mt_codes_finder *finder, const struct markup_tag *read)
@@ -173,7 +183,10 @@ static size_t take_markup(struct mt_codes_finder *finder, struct mt_open_tags *t
                     !is_named(finder, tag, cues);
     if (is_prose || !mt_codes_is_free(finder, tag->begin, tag->end))
         return 0; /* not a tag: a <b and c> d */
-    if (is_named(finder, tag, blocks)) {
+    bool is_block = is_named(finder, tag, blocks);
+    if (is_block && is_mention(finder, &read)) {
+        mt_codes_claim(finder, MT_CODE_WORD, tag->begin, tag->end);
+    } else if (is_block) {
         mt_codes_claim(finder, MT_CODE_EDGE, tag->begin, tag->end);
     } else if (read.is_closing) {
         close_tag(finder, tags, tag);
