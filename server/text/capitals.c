@@ -2,6 +2,8 @@
 
 #include "base/ascii.h"
 #include "base/text.h"
+#include "server/text/codes/reading.h"
+#include "server/text/splitter.h"
 #include "server/text/tagged_text.h"
 
 #include <string.h>
@@ -42,6 +44,47 @@ bool mt_is_in_capitals(const char *text, size_t length)
         n_capitals -= c == 'M' && ends_in_half(text, at + 1) ? 2 : 0;
     }
     return n_capitals > MAX_ACRONYM_LETTERS || (n_capitals > 1 && n_words > 1);
+}
+
+/* Returns the only word of the text where that has 3 or 4 ASCII capitals and is no acronym that is
+ * spelled like a word; otherwise an empty range. */
+static struct mt_range short_word(const char *text, size_t length)
+{
+    static const char *const acronyms[] = {"LED", "WHO"};
+    struct mt_range word = {0, length};
+    while (word.begin < length && !mt_ascii_is_capital(text[word.begin]))
+        word.begin += mt_char_length(text + word.begin);
+    word.end = word.begin;
+    while (word.end < length && mt_ascii_is_capital(text[word.end]))
+        word.end++;
+    size_t n = word.end - word.begin;
+    bool is_one = n > 2 && n <= MAX_ACRONYM_LETTERS;
+    for (size_t at = 0; at < length && is_one; at += mt_char_length(text + at))
+        is_one = (at >= word.begin && at < word.end) || !mt_is_word_char(mt_utf8_decode(text + at));
+    for (size_t k = 0; k < sizeof acronyms / sizeof *acronyms; k++)
+        is_one = is_one && (strlen(acronyms[k]) != n || memcmp(acronyms[k], text + word.begin, n));
+    return is_one ? word : (struct mt_range){0, 0};
+}
+
+enum mt_status mt_is_shown_small(const struct mt_tokenizer *tokenizer, const char *text,
+                                 size_t length, bool *out, struct mt_error *err)
+{
+    char small[MAX_ACRONYM_LETTERS];
+    size_t n_small, n_capitals, n_least;
+    struct mt_range word = short_word(text, length);
+    size_t n = word.end - word.begin;
+    *out = mt_is_in_capitals(text, length);
+    if (*out || n == 0 || !tokenizer)
+        return MT_OK;
+    for (size_t i = 0; i < n; i++)
+        small[i] = (char)(text[word.begin + i] | 0x20);
+    enum mt_status status = mt_reading_pieces(tokenizer, small, n, &n_small, err);
+    if (!status)
+        status = mt_reading_pieces(tokenizer, text + word.begin, n, &n_capitals, err);
+    if (!status)
+        status = mt_reading_pieces(tokenizer, "a", 1, &n_least, err);
+    *out = !status && n_small == n_least && n_capitals > n_small;
+    return status;
 }
 
 void mt_write_small(const char *text, size_t length, char *out)

@@ -738,7 +738,9 @@ static enum mt_status edit_sentence(struct edit *edit, struct mt_error *err)
     drop_blanks(edit);
     size_t n_mark = edit->is_unfinished ? 0 : match_final_mark(edit);
     enum first_letter first = find_first_letter(edit);
-    if (mt_is_in_capitals(edit->source, edit->n_source)) {
+    bool is_shown_small = false;
+    status = mt_is_shown_small(edit->tokenizer, edit->source, edit->n_source, &is_shown_small, err);
+    if (is_shown_small) {
         rules = ucasemap_open(edit->target_lang ? edit->target_lang : "", 0, &code);
         if (U_FAILURE(code))
             status = mt_fail_memory(err, 0, "ICU's case rules");

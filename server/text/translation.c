@@ -97,7 +97,12 @@ static enum mt_status tokenize(struct pass *pass, struct mt_range range, struct 
     const struct mt_translation *t = pass->translation;
     const char *text = t->text + range.begin;
     size_t length = range.end - range.begin;
-    bool is_lowered = pass->options->eases_source && mt_is_in_capitals(text, length);
+    bool is_lowered = false;
+    enum mt_status status = pass->options->eases_source
+                                ? mt_is_shown_small(pass->tokenizer, text, length, &is_lowered, err)
+                                : MT_OK;
+    if (status)
+        return status;
     if (!pass->code_bytes && !is_lowered)
         return mt_tokenize_towards(pass->tokenizer, pass->towards, text, length, MT_TOKENIZE_SOURCE,
                                    out, err);
@@ -105,7 +110,7 @@ static enum mt_status tokenize(struct pass *pass, struct mt_range range, struct 
     pass->scratch.length = 0;
     mt_text_append(&pass->scratch, pass->code, pass->code_bytes);
     mt_text_append(&pass->scratch, text, length);
-    enum mt_status status = mt_text_check(&pass->scratch, "a sentence", err);
+    status = mt_text_check(&pass->scratch, "a sentence", err);
     if (!status && is_lowered)
         mt_write_small(text, length, pass->scratch.bytes + pass->code_bytes);
     if (!status)

@@ -47,6 +47,11 @@ static const struct {
     {"It is 5", "Es ist 5.", "Es ist 5"},
     {"\xD0\x94\xD0\xBE\xD0\xBC", "Haus.", "Haus"},
     {"House", "\xE5\xAE\xB6\xE3\x80\x82", "\xE5\xAE\xB6"},
+    /* Words that only small letters spell. */
+    {"SAVE!", "Speichern!", "SPEICHERN!"},
+    {"USB", "Usb", "Usb"},
+    {"NASA", "Nasa", "Nasa"},
+    {"LED", "Led", "Led"},
     /* The first letter. */
     {"The house.", "das Haus.", "Das Haus."},
     {"The house.", "\xC3\xB6lig.", "\xC3\x96lig."},
