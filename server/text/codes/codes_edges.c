@@ -162,6 +162,20 @@ static bool is_short_behind(const struct mt_codes_finder *finder, size_t at)
     return !is_letter_at(finder, mt_codes_next(finder, at));
 }
 
+/* Whether a word or a placeholder ends before text[at], or begins there. */
+static bool is_word_end(const struct mt_codes_finder *finder, size_t at)
+{
+    return at > 0 &&
+           (finder->taken[at - 1] == MT_TAKEN_WORD ||
+            (mt_codes_is_letter(mt_codes_before(finder, at)) && !is_short_before(finder, at)));
+}
+
+static bool is_word_begin(const struct mt_codes_finder *finder, size_t at)
+{
+    return at < finder->length && (finder->taken[at] == MT_TAKEN_WORD ||
+                                   (is_letter_at(finder, at) && !is_short_behind(finder, at)));
+}
+
 /* A bar separates texts where blanks are on both sides of it, or words without any. */
 void mt_codes_take_bars(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
@@ -172,9 +186,8 @@ void mt_codes_take_bars(struct mt_codes_finder *finder, size_t begin, size_t end
         if (finder->taken[i] != MT_FREE || (c != '|' && c != 0xFF5C && c != 0x2502))
             continue;
         bool is_alone = mt_codes_is_blank(before) && mt_codes_is_blank(behind);
-        bool has_words = i > begin && next < end && mt_codes_is_letter(before) &&
-                         mt_codes_is_letter(behind) && !is_short_before(finder, i) &&
-                         !is_short_behind(finder, next);
+        bool has_words =
+            i > begin && next < end && is_word_end(finder, i) && is_word_begin(finder, next);
         if (is_alone || has_words)
             mt_codes_claim(finder, MT_CODE_EDGE, i, next);
     }

@@ -7,6 +7,7 @@
  *   {0} No items|{1} One item|]1,Inf[ %count% items              Symfony, Laravel; the whole text
  */
 #include "server/text/codes/codes_state.h"
+#include "server/text/numbers/number_signs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -188,8 +189,9 @@ static void take_branch(const struct icu *icu, size_t begin, size_t end, bool is
             if (depth < MAX_DEPTH && is_message(icu, i, &kind))
                 take_message(icu, i, depth + 1);
             i = icu->closing[i];
-        } else if (finder->text[i] == '#' && is_plural) {
-            mt_codes_claim(icu->finder, MT_CODE_NUMBER, i, i + 1);
+        } else if (finder->text[i] == '#' && is_plural) { /* with the ending of an ordinal: #st */
+            bool is_ordinal = i + 3 == end && mt_is_ordinal_ending(finder->text + i + 1, 2);
+            mt_codes_claim(icu->finder, MT_CODE_NUMBER, i, is_ordinal ? end : i + 1);
         }
     }
 }

@@ -522,8 +522,9 @@ static void take_tabs(struct mt_codes_finder *finder, const struct mt_range *lin
     const size_t least = least_blanks(finder, line);
     for (size_t i = line->begin, n; i < line->end; i += n ? n : 1) {
         n = count(finder, i, line->end, finder->text[i] == ' ' ? ' ' : '\t');
-        bool is_column =
-            n >= least && i > line->begin && !mt_codes_is_one_of(finder->text[i - 1], ".,;:!?");
+        bool is_column = n >= least && i > line->begin &&
+                         !mt_codes_is_one_of(finder->text[i - 1], ".,;!?") &&
+                         (n >= LEAST_COLUMN_BLANKS || finder->text[i - 1] != ':');
         if (is_column || (n && finder->text[i] == '\t'))
             mt_codes_claim(finder, MT_CODE_EDGE, i, i + n);
     }

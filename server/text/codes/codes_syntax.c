@@ -88,6 +88,12 @@ static struct syntax match_escape(const struct mt_codes_finder *finder, size_t b
                : nothing;
 }
 
+/* Matches \\", a quotation mark within a string of source code. */
+static struct syntax match_escaped_quote(const struct mt_codes_finder *finder, size_t begin)
+{
+    return starts(finder, begin, "\\\"") ? (struct syntax){.n = 2, .kind = MT_CODE_POINT} : nothing;
+}
+
 /* Matches a character as source code writes it: \\u20ac, \\x41. */
 static struct syntax match_escaped_char(const struct mt_codes_finder *finder, size_t begin)
 {
@@ -202,7 +208,7 @@ static struct syntax match_spaced(const struct mt_codes_finder *finder, size_t b
                   : nothing;
 }
 
-/* Matches {a, b} and {first name}, because text in braces is no sentence. */
+/* Matches {a, b}, {first name} and {name | upper}, because text in braces is no sentence. */
 static struct syntax match_set(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 1;
@@ -210,7 +216,7 @@ static struct syntax match_set(const struct mt_codes_finder *finder, size_t begi
         return nothing;
     while (at - begin < MAX_SET_BYTES &&
            (mt_codes_is_name_char(mt_codes_char(finder, at)) ||
-            mt_codes_is_one_of(mt_codes_char(finder, at), " ,.-+=:$")))
+            mt_codes_is_one_of(mt_codes_char(finder, at), " ,.-+=:$|?!&<>*/%\"'()[]")))
         at++;
     bool is_one = at > begin + 1 && mt_codes_char(finder, at) == '}' &&
                   !mt_codes_is_one_of(finder->text[begin + 1], " ,.") &&
@@ -603,15 +609,27 @@ static struct syntax match_postcode(const struct mt_codes_finder *finder, size_t
 
 /* ---- placeholders ---- */
 
+/* Returns the bytes of a dash at text[at] between two placeholders, as in {from}–{to}; 0: there is
+ * none. */
+static size_t joint_length(const struct mt_codes_finder *finder, size_t at)
+{
+    uint32_t c = mt_codes_at(finder, at);
+    if (c != '-' && c != 0x2013)
+        return 0;
+    size_t next = mt_codes_next(finder, at);
+    return mt_placeholder_at(finder->text, finder->length, next) ? next - at : 0;
+}
+
 /* Returns where placeholders end that begin before `end`, with what touches them and belongs to
  * them. */
 static size_t placeholder_end(const struct mt_codes_finder *finder, size_t end)
 {
     while (end < finder->length && finder->taken[end] == MT_FREE) {
         size_t n = mt_placeholder_at(finder->text, finder->length, end);
+        n = n ? n : joint_length(finder, end);
         if (n == 0 && !mt_placeholder_may_touch(finder->text[end]))
             break;
-        if (n == 0 && match_escape(finder, end).n)
+        if (n == 0 && (match_escape(finder, end).n || match_escaped_quote(finder, end).n))
             break;
         end += n ? n : 1;
     }
@@ -681,10 +699,11 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 static size_t take_syntax(struct mt_codes_finder *finder, size_t begin)
 {
     static struct syntax (*const matchers[])(const struct mt_codes_finder *finder, size_t begin) = {
-        match_emoticon, match_escaped_char, match_keys,      match_statement, match_bracketed,
-        match_argument, match_object,       match_spaced,    match_set,       match_code,
-        match_sentinel, match_shortcode,    match_symbol,    match_linked,    match_footnote,
-        match_index,    match_variable,     match_shown_tag, match_entity,    match_postcode};
+        match_emoticon,  match_escaped_quote, match_escaped_char, match_keys,      match_statement,
+        match_bracketed, match_argument,      match_object,       match_spaced,    match_set,
+        match_code,      match_sentinel,      match_shortcode,    match_symbol,    match_linked,
+        match_footnote,  match_index,         match_variable,     match_shown_tag, match_entity,
+        match_postcode};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
         struct syntax found = matchers[k](finder, begin);
         if (!found.n)

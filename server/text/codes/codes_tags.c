@@ -10,6 +10,7 @@
 #define MAX_TAG_BYTES 512
 #define MAX_OVERRIDE_BYTES 256
 #define MAX_LINK_BYTES 1024
+#define MAX_NAME_BYTES 32
 
 /* Whether the tag's name is on the list, which ends in NULL. */
 static bool is_named(const struct mt_codes_finder *finder, const struct mt_open_tag *tag,
@@ -325,6 +326,48 @@ static size_t take_angular(struct mt_codes_finder *finder, struct mt_open_tags *
     return tag.found == MT_NO_MATE ? 0 : tag.end;
 }
 
+/* ---- {link}words{/link}, %1$swords%2$s ---- */
+
+/* Claims both where the second one closes what the first one opens. */
+static size_t take_braced(struct mt_codes_finder *finder, size_t begin)
+{
+    char closing[MAX_NAME_BYTES + 4] = "{/";
+    size_t at = begin + 1;
+    while (mt_codes_is_name_char(mt_codes_char(finder, at)) && at - begin <= MAX_NAME_BYTES)
+        at++;
+    size_t n = at - begin - 1;
+    if (n == 0 || n > MAX_NAME_BYTES || mt_codes_char(finder, at) != '}')
+        return 0;
+    memcpy(closing + 2, finder->text + begin + 1, n + 1);
+    size_t line_end = mt_codes_line_end(finder, at + 1);
+    const char *close = memmem(finder->text + at + 1, line_end - at - 1, closing, n + 3);
+    size_t end = close ? (size_t)(close - finder->text) : 0;
+    return close && mt_codes_claim_pair(finder, (struct mt_range){begin, at + 1},
+                                        (struct mt_range){end, end + n + 3})
+               ? at + 1
+               : 0;
+}
+
+static size_t take_numbered(struct mt_codes_finder *finder, size_t begin)
+{
+    char closing[] = "%0$s";
+    if (!mt_codes_digit_at(finder, begin + 1) || mt_codes_char(finder, begin + 2) != '$' ||
+        mt_codes_char(finder, begin + 3) != 's' ||
+        !mt_codes_is_letter(mt_codes_at(finder, begin + 4)) ||
+        mt_codes_is_letter(mt_codes_before(finder, begin)))
+        return 0;
+    closing[1] = (char)(finder->text[begin + 1] + 1);
+    size_t from = begin + 4, line_end = mt_codes_line_end(finder, from);
+    const char *close = memmem(finder->text + from, line_end - from, closing, 4);
+    size_t end = close ? (size_t)(close - finder->text) : 0;
+    return close && !mt_codes_is_blank(mt_codes_before(finder, end)) &&
+                   !mt_codes_is_letter(mt_codes_at(finder, end + 4)) &&
+                   mt_codes_claim_pair(finder, (struct mt_range){begin, from},
+                                       (struct mt_range){end, end + 4})
+               ? from
+               : 0;
+}
+
 /* ---- Markdown ---- */
 
 /* Returns where properties end that begin here, as some dialects have them behind a link:
@@ -480,7 +523,10 @@ size_t mt_codes_take_tag(struct mt_codes_finder *finder, struct mt_open_tags *ta
         return end ? end : take_other_markup(finder, begin);
     case '{':
         end = take_override(finder, tags, begin);
-        return end ? end : take_angular(finder, tags, begin);
+        end = end ? end : take_angular(finder, tags, begin);
+        return end ? end : take_braced(finder, begin);
+    case '%':
+        return take_numbered(finder, begin);
     case '[':
         end = take_bbcode(finder, tags, begin);
         return end ? end : open_link(finder, tags, begin);
