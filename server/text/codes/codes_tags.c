@@ -328,10 +328,20 @@ static size_t take_angular(struct mt_codes_finder *finder, struct mt_open_tags *
 
 /* ---- {link}words{/link}, %1$swords%2$s ---- */
 
+/* Returns where the closing one begins behind text[at], in the same line and not far away; 0: there
+ * is none. */
+static size_t find_closing(const struct mt_codes_finder *finder, size_t at, const char *closing)
+{
+    size_t n = finder->length - at < MAX_TAG_BYTES ? finder->length - at : MAX_TAG_BYTES;
+    const char *from = finder->text + at, *feed = memchr(from, '\n', n);
+    const char *found = memmem(from, feed ? (size_t)(feed - from) : n, closing, strlen(closing));
+    return found ? (size_t)(found - finder->text) : 0;
+}
+
 /* Claims both where the second one closes what the first one opens. */
 static size_t take_braced(struct mt_codes_finder *finder, size_t begin)
 {
-    char closing[MAX_NAME_BYTES + 4] = "{/";
+    char closing[MAX_NAME_BYTES + 4] = "{/"; /* and the name, }, NUL */
     size_t at = begin + 1;
     while (mt_codes_is_name_char(mt_codes_char(finder, at)) && at - begin <= MAX_NAME_BYTES)
         at++;
@@ -339,11 +349,9 @@ static size_t take_braced(struct mt_codes_finder *finder, size_t begin)
     if (n == 0 || n > MAX_NAME_BYTES || mt_codes_char(finder, at) != '}')
         return 0;
     memcpy(closing + 2, finder->text + begin + 1, n + 1);
-    size_t line_end = mt_codes_line_end(finder, at + 1);
-    const char *close = memmem(finder->text + at + 1, line_end - at - 1, closing, n + 3);
-    size_t end = close ? (size_t)(close - finder->text) : 0;
-    return close && mt_codes_claim_pair(finder, (struct mt_range){begin, at + 1},
-                                        (struct mt_range){end, end + n + 3})
+    size_t end = find_closing(finder, at + 1, closing);
+    return end > 0 && mt_codes_claim_pair(finder, (struct mt_range){begin, at + 1},
+                                          (struct mt_range){end, end + n + 3})
                ? at + 1
                : 0;
 }
@@ -357,10 +365,8 @@ static size_t take_numbered(struct mt_codes_finder *finder, size_t begin)
         mt_codes_is_letter(mt_codes_before(finder, begin)))
         return 0;
     closing[1] = (char)(finder->text[begin + 1] + 1);
-    size_t from = begin + 4, line_end = mt_codes_line_end(finder, from);
-    const char *close = memmem(finder->text + from, line_end - from, closing, 4);
-    size_t end = close ? (size_t)(close - finder->text) : 0;
-    return close && !mt_codes_is_blank(mt_codes_before(finder, end)) &&
+    size_t from = begin + 4, end = find_closing(finder, from, closing);
+    return end > 0 && !mt_codes_is_blank(mt_codes_before(finder, end)) &&
                    !mt_codes_is_letter(mt_codes_at(finder, end + 4)) &&
                    mt_codes_claim_pair(finder, (struct mt_range){begin, from},
                                        (struct mt_range){end, end + 4})
