@@ -146,8 +146,8 @@ static size_t shown_as(const struct mt_maker *maker, size_t at, size_t end, size
     if (maker->reads && strncmp(maker->passage->source_lang, "en", 2) == 0) {
         /* What follows may be a code, as in "Sat 10am-2pm". */
         size_t n_words = maker->segment->words.length;
-        size_t n_days = mt_reading_of_days(maker->reads, words, at, n_words, as);
-        return n_days > 0 && at + n_days <= end ? n_days : is_other ? *n : 0;
+        size_t n_short = mt_reading_of_short_forms(maker->reads, words, at, n_words, as);
+        return n_short > 0 && at + n_short <= end ? n_short : is_other ? *n : 0;
     }
     return is_other ? *n : 0;
 }

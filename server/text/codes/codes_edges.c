@@ -284,6 +284,14 @@ static void count_quotes(const struct mt_codes_finder *finder, size_t begin, siz
     }
 }
 
+static bool is_strange(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i))
+        if (mt_codes_is_strange(finder, mt_codes_at(finder, i)))
+            return true;
+    return false;
+}
+
 static void take_separators(struct mt_codes_finder *finder)
 {
     size_t n_open = 0;
@@ -295,7 +303,8 @@ static void take_separators(struct mt_codes_finder *finder)
             !(is_path_sign(finder, item) || parts_titles(finder, i)))
             continue;
         bool is_arrow = mt_codes_at(finder, item->begin) >= 0x2190; /* Step 1 → Step 2 */
-        bool is_behind = is_word(finder, item - 1) || (is_arrow && (item - 1)->has_digit);
+        bool is_behind = is_word(finder, item - 1) || (is_arrow && (item - 1)->has_digit) ||
+                         (is_sign_run(finder, item - 1) && is_strange(finder, item - 1));
         bool is_before = is_word(finder, item + 1) || is_dash_of_times(finder, i);
         if (is_behind && is_before && (item - 1)->end < item->begin &&
             item->end < (item + 1)->begin)
@@ -304,14 +313,6 @@ static void take_separators(struct mt_codes_finder *finder)
 }
 
 /* ---- signs that stand alone ---- */
-
-static bool is_strange(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
-{
-    for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i))
-        if (mt_codes_is_strange(finder, mt_codes_at(finder, i)))
-            return true;
-    return false;
-}
 
 /* % & $ and # + stand for words. */
 static bool stands_for_word(const struct mt_codes_finder *finder, const struct mt_codes_item *item)

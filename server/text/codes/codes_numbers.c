@@ -352,6 +352,23 @@ static size_t take_section(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_NUMBER, item->core_begin, item->core_end);
 }
 
+/* Claims a date between slashes, 12/24/2025, of which models lose a part. */
+static size_t take_date(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i);
+    size_t n_digits[3] = {0}, part = 0;
+    for (size_t at = item->core_begin; at < item->core_end; at++) {
+        bool is_slash = finder->text[at] == '/';
+        if (is_slash ? ++part > 2 : !mt_codes_digit_at(finder, at))
+            return 0;
+        n_digits[part] += !is_slash;
+    }
+    bool is_date = n_digits[1] > 0 && n_digits[1] <= 2 &&
+                   ((n_digits[0] > 0 && n_digits[0] <= 2 && n_digits[2] == 4) ||
+                    (n_digits[0] == 4 && n_digits[2] > 0 && n_digits[2] <= 2));
+    return is_date && mt_codes_take(finder, MT_CODE_NUMBER, item->core_begin, item->core_end);
+}
+
 /* Claims two whole prices and the dash between them, $5–$10, of which models lose a sign. */
 static size_t take_prices(struct mt_codes_finder *finder, size_t i)
 {
@@ -515,12 +532,9 @@ static bool is_glued_numero(const struct mt_codes_finder *finder, const struct m
 static size_t take_numero(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const words[] = {"No", "Nos", "NO", NULL};
-    static const char *const small[] = {"no", "nos", NULL}, *const of[] = {"of", NULL};
+    static const char *const small[] = {"no", "nos", NULL};
     const struct mt_codes_item *first = mt_codes_item_at(finder, i),
                                *number = mt_codes_item_at(finder, i + 1);
-    if (mt_codes_item_is(finder, first, words) && mt_codes_item_is(finder, number, of) &&
-        mt_codes_is_english(finder) && mt_codes_char(finder, first->core_end) == '.')
-        return mt_codes_take(finder, MT_CODE_WORD, first->core_begin, first->core_end + 1);
     if (first->taken == MT_FREE && mt_codes_is_english(finder) && is_glued_numero(finder, first))
         return mt_codes_take(finder, MT_CODE_NUMBER, first->core_begin, first->core_end);
     if (first->taken != MT_FREE || number->taken != MT_FREE || !mt_codes_is_english(finder) ||
@@ -606,10 +620,10 @@ static size_t take_release(struct mt_codes_finder *finder, size_t i)
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_round_price, take_pair,     take_fraction,  take_dollars, take_rate,
-        take_currency,    take_amount,   take_price,     take_ratio,   take_prices,
-        take_tagged,      take_version,  take_release,   take_numero,  take_section,
-        take_zone,        take_sequence, take_reference, take_decade};
+        take_round_price, take_pair,    take_fraction, take_dollars,   take_rate,
+        take_currency,    take_amount,  take_price,    take_ratio,     take_prices,
+        take_tagged,      take_version, take_release,  take_numero,    take_section,
+        take_date,        take_zone,    take_sequence, take_reference, take_decade};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)

@@ -191,7 +191,7 @@ static bool is_joint(char c)
 }
 
 /* Returns the length of a short day or month that is shown in full: Mon of "Mon–Fri", "Mon, Wed &
- * Fri" and "Mon 9–13"; Fri of "Fri, 3 May"; Dec. of "Dec. 31", Dec of "31 Dec". Its full stop
+ * Fri", "Mon 9–13" and "Mon: closed"; Fri of "Fri, 3 May"; Dec. of "Dec. 31", Dec of "31 Dec". Its full stop
  * belongs to it where more follows. */
 static size_t short_day_at(const char *text, size_t at, size_t end, const char **full)
 {
@@ -206,14 +206,30 @@ static size_t short_day_at(const char *text, size_t at, size_t end, const char *
     size_t behind = begin;
     while (begin > 0 && mt_ascii_is_letter(text[begin - 1]))
         begin--;
-    bool goes_on = next < end && next > at + n &&
-                   (day_at(text, next, end, &other) ||
-                    (text[next - 1] == ' ' && mt_ascii_is_digit(text[next])));
+    static const char closed[] = "closed";
+    bool goes_on =
+        next < end && next > at + n &&
+        (day_at(text, next, end, &other) ||
+         (text[next - 1] == ' ' &&
+          (mt_ascii_is_digit(text[next]) ||
+           (end - next >= strlen(closed) && !memcmp(text + next, closed, strlen(closed))))));
     bool is_last =
         (behind == at - 1 && text[behind] == ' ' && behind > 0 &&
          mt_ascii_is_digit(text[behind - 1])) ||
         (behind < at && day_at(text, begin, behind, &other) == behind - begin && behind > begin);
     return goes_on ? n + (text[at + n] == '.') : is_last ? n : 0;
+}
+
+/* Returns the length of "No." where "of" follows; 0: there is none. */
+static size_t numero_at(const char *text, size_t at, size_t end, const char **full)
+{
+    static const char behind[] = "o. of ";
+    if ((text[at] != 'N' && text[at] != 'n') || end - at <= sizeof behind ||
+        memcmp(text + at + 1, behind, sizeof behind - 1) != 0 ||
+        (at > 0 && mt_ascii_is_letter_or_digit(text[at - 1])))
+        return 0;
+    *full = text[at] == 'N' ? "Number" : "number";
+    return strlen("No.");
 }
 
 /* Whether the vocabulary has pieces for months, but not for their short names. */
@@ -224,12 +240,12 @@ static bool lacks_short_months(const struct mt_tokenizer *tokenizer)
            !mt_reading_pieces(tokenizer, "December", 8, &n_full, NULL) && n_full < n_short;
 }
 
-size_t mt_reading_of_days(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
-                          size_t end, const char **as)
+size_t mt_reading_of_short_forms(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
+                                 size_t end, const char **as)
 {
     const char *full = " - ";
     size_t n = mt_dash_of_days(text, at, end);
-    if (n == 0) {
+    if (n == 0 && (n = numero_at(text, at, end, &full)) == 0) {
         n = short_day_at(text, at, end, &full);
         if (n == 0 ||
             (strcmp(full + strlen(full) - 3, "day") != 0 && !lacks_short_months(tokenizer)))

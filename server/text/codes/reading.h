@@ -42,9 +42,10 @@ size_t mt_reading_of_entity(const char *text, size_t at, size_t end);
 
 /* For English: returns how many bytes at text[at] the model is shown as *as; 0: none. Behind the
  * dash of "Monday–Friday" models lose the second day, so it is shown with blanks. Mon, which they
- * hardly know, is shown as Monday, and Dec as December where the vocabulary has only that. */
-size_t mt_reading_of_days(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
-                          size_t end, const char **as);
+ * hardly know, is shown as Monday, Dec as December where the vocabulary has only that, and "No. of" as
+ * "Number of". */
+size_t mt_reading_of_short_forms(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
+                                 size_t end, const char **as);
 /* Returns the length of such a dash at text[at]; 0: there is none. */
 size_t mt_dash_of_days(const char *text, size_t at, size_t end);
 
