@@ -89,14 +89,21 @@ static bool are_of_other_kinds(const struct mt_number_side *source,
     return a->n > 2 && b->n > 2 && mt_number_is_list(source, a) != mt_number_is_list(target, b);
 }
 
+/* Whether the group is minutes, "08:00", and the other one has a digit too many for that. */
+static bool is_longer_than_minutes(const struct mt_number_group *minutes,
+                                   const struct mt_number_group *other)
+{
+    return minutes->separator == ':' && minutes->n_digits == 2 && other->n_digits == 3;
+}
+
 static bool have_same_value(const struct mt_number_side *source, const struct mt_number_group *from,
                             const struct mt_number_side *target, const struct mt_number_group *to)
 {
     const struct mt_number *a = &source->numbers[from->number], *b = &target->numbers[to->number];
     bool has_other_scale = has_scale(a) && has_scale(b) && !can_be_same(a, b);
     return mt_number_is_same(from->value, to->value) && !has_other_scale &&
-           !is_of_amount(source, from) && !is_of_amount(target, to) &&
-           !are_of_other_kinds(source, from, target, to);
+           !is_longer_than_minutes(from, to) && !is_of_amount(source, from) &&
+           !is_of_amount(target, to) && !are_of_other_kinds(source, from, target, to);
 }
 
 /* Whether the group is the first of two, with a colon or a full stop behind it, as in an hour. */

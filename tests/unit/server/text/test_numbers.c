@@ -146,6 +146,7 @@ static const struct {
     {{"en", "de", "7.50 euros", "70 Euro"}, "7.50 / 70"},
     {{"en", "de", "7.50 euros", "750 Euro"}, "7.50 / 750"},
     {{"en", "de", "3.5 euros", "35 Euro"}, "3.5 / 35"},
+    {{"en", "fr", "time: 08:00", "heure : 08:000"}, "/ 08:000"},
     {{"en", "de", "Error 404", "Fehler 44"}, "404 / 44"},
     {{"en", "de", "Error 404", "Fehler"}, "404 /"},
     {{"en", "de", "An error", "Fehler 7"}, "/ 7"},
