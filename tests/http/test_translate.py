@@ -174,7 +174,7 @@ class Translate(unittest.TestCase):
 
     def test_sentences_of_all_kinds_of_text(self):
         pieces = ["I am tired.", "See %d of {n}.", "😀", "https://example.com/a?b=c", "the old house", "NO WAY!", "\n", "\n\n", "me@example.org",
-                  "is x{y}z?", "Äh, %s…", "“Yes,” she said.", "🎉Thank you🎉", "1.5 kg"]
+                  "is x{y}z?", "Äh, %s…", "“Yes,” she said.", "🎉Thank you🎉", "It weighs 1.5 kg."]
         chance = random.Random(1)
         for _ in range(60):
             self.sentences(" ".join(chance.choice(pieces) for _ in range(chance.randint(1, 9))),
