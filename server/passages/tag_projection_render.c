@@ -140,14 +140,19 @@ static void stretch_sentence(struct renderer *renderer)
         input->written_sentences[n - 1].end = renderer->out->length;
 }
 
-/* Leaves a substitute out that nothing replaces, with the blank behind it. */
+/* Leaves a substitute out that nothing replaces, with the blank behind it, or before it where it
+ * was the last word. */
 static void pass_over(struct renderer *renderer, const struct mt_projected_tag *place)
 {
     const struct mt_tag_projection_input *input = renderer->input;
     size_t begin = renderer->at;
     renderer->at = mt_size_max(begin, place->end);
+    struct mt_text *out = renderer->out;
     if (renderer->at < input->target_length && input->target[renderer->at] == ' ')
         renderer->at++;
+    else if (renderer->at == input->target_length && out->length > renderer->gap_end &&
+             out->bytes[out->length - 1] == ' ')
+        out->bytes[--out->length] = '\0';
     note_sentences(renderer, begin, renderer->at, renderer->out->length);
 }
 
