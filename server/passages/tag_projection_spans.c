@@ -1,5 +1,6 @@
 #include "server/passages/tag_projection_state.h"
 
+#include "base/ascii.h"
 #include "base/size.h"
 
 #include <stdlib.h>
@@ -193,6 +194,16 @@ static struct mt_range with_unit(const struct mt_tag_projection_input *input,
     return range;
 }
 
+/* Extends the range to the sign of the day behind a date's last number: 2020年5月5日. */
+static struct mt_range with_day(const char *text, struct mt_range range, struct mt_range within)
+{
+    bool is_date = range.end < within.end && range.end > range.begin &&
+                   mt_ascii_is_digit(text[range.end - 1]) && char_at(text, range.end) == 0x65E5 &&
+                   memmem(text + range.begin, range.end - range.begin, "\xE6\x9C\x88", 3);
+    range.end += is_date ? mt_char_length(text + range.end) : 0;
+    return range;
+}
+
 static bool covers(const struct mt_tagged_text *tagged, const struct mt_tag *tag,
                    struct mt_range all)
 {
@@ -269,6 +280,7 @@ static void place_span(struct mt_tag_projector *projector, size_t index, struct 
         return;
     }
     range = (struct mt_range){projector->units[run.first].begin, projector->units[run.end - 1].end};
+    range = with_day(input->target, range, within);
     take_units(projector, range);
     range = with_unit(input, tag, with_punctuation(input, tag, range, within), within);
     *place = (struct mt_projected_tag){.begin = range.begin, .end = range.end};

@@ -306,7 +306,8 @@ static size_t match_notice(const struct mt_codes_finder *finder, const struct mt
     }
     for (size_t from = at, k = 0; n > 0 && k < MAX_NOTICE_WORDS && at < line->end; k++) {
         size_t stop = word_end(finder, at, line->end);
-        if (!u_isupper((UChar32)mt_codes_at(finder, at)) && finder->text[at] != '&')
+        bool is_year = at > from && stop == line->end && mt_codes_digit_at(finder, at);
+        if (!u_isupper((UChar32)mt_codes_at(finder, at)) && finder->text[at] != '&' && !is_year)
             break;
         bool is_company = at > from && mt_codes_is_among(ends, finder->text + at, stop - at);
         end = is_company || stop == line->end ? stop : end;
@@ -469,6 +470,21 @@ static void take_list(struct mt_codes_finder *finder, const struct mt_range *lin
     }
 }
 
+/* Claims a notice with tags in it piece by piece. */
+static void take_pieces(struct mt_codes_finder *finder, struct mt_range notice)
+{
+    const struct mt_coded_segment *segment = finder->segment;
+    size_t at = notice.begin;
+    for (size_t i = mt_codes_first_own(segment, at); at < notice.end; i++) {
+        size_t end = i < segment->n && segment->codes[i].at.begin < notice.end
+                         ? segment->codes[i].at.begin
+                         : notice.end;
+        struct mt_range piece = mt_range_trim(finder->text, at, end);
+        mt_codes_claim(finder, MT_CODE_EDGE, piece.begin, piece.end);
+        at = end;
+    }
+}
+
 static void take_marks(struct mt_codes_finder *finder, struct mt_range line)
 {
     static size_t (*const matchers[])(const struct mt_codes_finder *finder,
@@ -480,7 +496,10 @@ static void take_marks(struct mt_codes_finder *finder, struct mt_range line)
         while (k < sizeof matchers / sizeof *matchers && !n)
             n = matchers[k++](finder, &line);
         const struct mt_range mark = {line.begin, line.begin + n};
-        if (!n || mt_codes_claim(finder, MT_CODE_EDGE, mark.begin, mark.end) == MT_NO_MATE)
+        if (n && !mt_codes_take(finder, MT_CODE_EDGE, mark.begin, mark.end) &&
+            matchers[k - 1] == match_notice)
+            take_pieces(finder, mark);
+        if (!n || finder->taken[mark.begin] != MT_TAKEN_EDGE)
             break;
         line.begin = mt_codes_skip_blanks(finder, mark.end, line.end);
         if (matchers[k - 1] == match_bullet)
