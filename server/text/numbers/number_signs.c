@@ -164,8 +164,9 @@ bool mt_is_note_mark(const struct mt_raised *words)
     size_t n_chars = words->letters + words->digits + words->signs;
     bool is_numbered = words->digits > 0 && words->signs == 2 && words->blanks <= 1 &&
                        words->letters <= MAX_NUMBERED_LETTERS && n_chars <= MAX_NUMBERED_CHARS;
-    return is_numbered || (words->blanks == 0 && n_chars > 0 &&
-                           words->letters <= MAX_MARK_LETTERS && n_chars <= MAX_MARK_CHARS);
+    bool is_one_word = words->blanks == 0 && words->letters <= MAX_MARK_LETTERS;
+    return is_numbered || (n_chars > 0 && n_chars <= MAX_MARK_CHARS &&
+                           (is_one_word || words->letters == 0)); /* a page, as in [3]: 207 */
 }
 
 bool mt_is_ordinal_ending(const char *bytes, size_t length)

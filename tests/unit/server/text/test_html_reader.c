@@ -127,6 +127,7 @@ static const struct {
     {"Hello<b><i>&nbsp;</i></b>there", "[Hello{_<b><i>&nbsp;</i></b>}there]"},
     {"Hello <span> </span> there", "[Hello {.<span> </span>} there]"},
     /* Notes and formulas. */
+    {"Film.<sup>: 207 </sup> Day", "[Film.{.<sup>: 207 </sup>} Day]"},
     {"In 1990.<sup>[n 3]</sup> Day", "[In 1990.{.<sup>[n 3]</sup>} Day]"},
     {"Good.<sup>[1]</sup> Day.<sup>*</sup>", "[Good.{.<sup>[1]</sup>} Day.]<sup>*</sup>"},
     {"a<sup><a href=x>1</a></sup> b<a><sup>2</sup></a> c",
