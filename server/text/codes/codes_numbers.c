@@ -7,6 +7,9 @@
 
 /* Most numbers in a row that become one code. */
 #define MOST_IN_SEQUENCE 32
+#define MOST_HOUSE_DIGITS 5
+/* Most words of a street's name, with the word for it. */
+#define MOST_STREET_WORDS 4
 /* Most letters directly behind an amount, as in £20pp. */
 #define MOST_GLUED_LETTERS 3
 
@@ -401,6 +404,41 @@ static size_t take_decade(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_WORD, mt_previous_char(finder->text, begin), end);
 }
 
+/* Claims the house and the street of an English address, which is written as it is everywhere: 10
+ * Downing Street, 1600 Pennsylvania Ave NW. */
+static size_t take_address(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const streets[] = {
+        "Street", "St",      "Avenue",    "Ave",  "Road",  "Rd",     "Lane", "Ln",      "Drive",
+        "Dr",     "Terrace", "Boulevard", "Blvd", "Court", "Square", "Hwy",  "Highway", NULL};
+    static const char *const sides[] = {"N", "S", "E", "W", "NE", "NW", "SE", "SW", NULL};
+    const struct mt_codes_item *number = mt_codes_item_at(finder, i), *item = number + 1;
+    size_t n = 1;
+    size_t end = number->end; /* of 221B without the letter */
+    end -= end > number->begin && mt_ascii_is_capital(finder->text[end - 1]);
+    if (number->taken != MT_FREE || !mt_codes_is_digits(finder, number->begin, end) ||
+        end - number->begin > MOST_HOUSE_DIGITS || !mt_codes_is_english(finder))
+        return 0;
+    for (;; n++) {
+        item = mt_codes_item_at(finder, i + n);
+        if (n > MOST_STREET_WORDS || !item->is_name || item->has_unread ||
+            !mt_codes_follows(finder, mt_codes_item_at(finder, i + n - 1), item))
+            return 0;
+        if (n > 1 && mt_codes_item_is(finder, item, streets))
+            break;
+    }
+    const struct mt_codes_item *next = mt_codes_item_at(finder, i + n + 1);
+    bool has_side = mt_codes_follows(finder, item, next) && mt_codes_item_is(finder, next, sides);
+    item = has_side ? next : item;
+    next = mt_codes_item_at(finder, i + n + 1 + has_side);
+    bool goes_on = item->core_end == item->end && next->taken == MT_FREE && next->is_name;
+    bool has_stop =
+        item->end > item->core_end + 1 && finder->text[item->core_end] == '.'; /* St., */
+    return !goes_on && mt_codes_take(finder, MT_CODE_WORD, number->begin, item->core_end + has_stop)
+               ? n + 1 + has_side
+               : 0;
+}
+
 /* Claims the time zone behind a time: 3 PM EST, 21:00 CET. */
 static size_t take_zone(struct mt_codes_finder *finder, size_t i)
 {
@@ -620,10 +658,10 @@ static size_t take_release(struct mt_codes_finder *finder, size_t i)
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_round_price, take_pair,    take_fraction, take_dollars,   take_rate,
-        take_currency,    take_amount,  take_price,    take_ratio,     take_prices,
-        take_tagged,      take_version, take_release,  take_numero,    take_section,
-        take_date,        take_zone,    take_sequence, take_reference, take_decade};
+        take_round_price, take_pair,   take_fraction, take_dollars, take_rate,   take_currency,
+        take_amount,      take_price,  take_ratio,    take_prices,  take_tagged, take_version,
+        take_release,     take_numero, take_section,  take_date,    take_zone,   take_sequence,
+        take_reference,   take_decade, take_address};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)
