@@ -46,8 +46,8 @@ bool mt_is_in_capitals(const char *text, size_t length)
     return n_capitals > MAX_ACRONYM_LETTERS || (n_capitals > 1 && n_words > 1);
 }
 
-/* Returns the only word of the text where that has 3 or 4 ASCII capitals and is no acronym that is
- * spelled like a word; otherwise an empty range. */
+/* Returns the only word of the text, beside numbers, where that has 3 or 4 ASCII capitals and is no
+ * acronym that is spelled like a word; otherwise an empty range. */
 static struct mt_range short_word(const char *text, size_t length)
 {
     static const char *const acronyms[] = {"LED", "WHO"};
@@ -60,7 +60,8 @@ static struct mt_range short_word(const char *text, size_t length)
     size_t n = word.end - word.begin;
     bool is_one = n > 2 && n <= MAX_ACRONYM_LETTERS;
     for (size_t at = 0; at < length && is_one; at += mt_char_length(text + at))
-        is_one = (at >= word.begin && at < word.end) || !mt_is_word_char(mt_utf8_decode(text + at));
+        is_one =
+            (at >= word.begin && at < word.end) || !u_isalpha((UChar32)mt_utf8_decode(text + at));
     for (size_t k = 0; k < sizeof acronyms / sizeof *acronyms; k++)
         is_one = is_one && (strlen(acronyms[k]) != n || memcmp(acronyms[k], text + word.begin, n));
     return is_one ? word : (struct mt_range){0, 0};
@@ -73,10 +74,10 @@ enum mt_status mt_is_shown_small(const struct mt_tokenizer *tokenizer, const cha
     size_t n_small, n_capitals, n_least;
     struct mt_range word = short_word(text, length);
     size_t n = word.end - word.begin;
-    *out = mt_is_in_capitals(text, length);
-    if (*out || n == 0 || !tokenizer)
+    *out = (n == 0 || !tokenizer) && mt_is_in_capitals(text, length);
+    if (n == 0 || !tokenizer)
         return MT_OK;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && i < sizeof small; i++)
         small[i] = (char)(text[word.begin + i] | 0x20);
     enum mt_status status = mt_reading_pieces(tokenizer, small, n, &n_small, err);
     if (!status)

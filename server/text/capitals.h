@@ -20,8 +20,9 @@ bool mt_is_capital(uint32_t code_point);
  * acronym, and small letters would have as many bytes. The PM of 9 PM does not count. */
 bool mt_is_in_capitals(const char *text, size_t length);
 
-/* Whether the model is shown the text in small letters: it is in capitals, or a single word that the
- * vocabulary has only in small letters, such as SAVE. MT_MEMORY, and the errors of mt_tokenize. */
+/* Whether the model is shown the text in small letters: it is in capitals. For a single short word
+ * the vocabulary decides, which has ROOM only in small letters, but VAT in none. MT_MEMORY, and the
+ * errors of mt_tokenize. */
 MT_MUST_CHECK enum mt_status mt_is_shown_small(const struct mt_tokenizer *tokenizer,
                                                const char *text, size_t length, bool *out,
                                                struct mt_error *err);

@@ -49,6 +49,8 @@ static const struct {
     {"House", "\xE5\xAE\xB6\xE3\x80\x82", "\xE5\xAE\xB6"},
     /* Words that only small letters spell. */
     {"SAVE!", "Speichern!", "SPEICHERN!"},
+    {"ROOM 101", "Raum 101", "RAUM 101"},
+    {"VAT (20 %)", "Vat (20 %)", "Vat (20 %)"},
     {"USB", "Usb", "Usb"},
     {"NASA", "Nasa", "Nasa"},
     {"LED", "Led", "Led"},
