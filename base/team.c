@@ -31,10 +31,12 @@
 #define WOKEN_SPIN_NS 150000
 
 /* Within a run: longer than the gap between two operations of a layer. After that the wait counts
- * as a delay by a member that does not run, which is short if another thread of ours has its
- * processor. */
+ * as a delay by a member that does not run. Spinning longer pays where the delay is short, and where
+ * it is not it takes the processor from the thread that has the member's: so a team spins less after
+ * each delay that was longer, and more after each that was not. */
 #define SPIN_NS 20000
-#define HELD_UP_SPIN_NS 100000
+#define MAX_DELAY_SPIN_NS 100000
+#define MIN_DELAY_SPIN_NS 6000 /* and a step up to the most */
 
 /* Reading the clock costs about as much as this many pauses. */
 #define PAUSES_PER_LOOK 16
@@ -90,6 +92,7 @@ struct mt_team {
     _Alignas(CACHE_LINE) _Atomic uint32_t phase;
     _Atomic uint32_t n_sleeping_at_barrier;
     _Atomic int64_t held_up_ns;
+    _Atomic int64_t delay_spin_ns; /* how long a member that is held up spins */
 };
 
 static void pause_cpu(void)
@@ -169,7 +172,15 @@ static uint32_t wait_in_run(struct mt_team *team, _Atomic uint32_t *value, uint3
     if (now != seen)
         return now;
     int64_t begin_ns = mt_now_ns();
-    now = wait_while(value, seen, n_sleeping, team->can_spin ? HELD_UP_SPIN_NS : 0);
+    int64_t spin_ns = atomic_load_explicit(&team->delay_spin_ns, memory_order_relaxed);
+    now = spin_while(value, seen, team->can_spin ? spin_ns : 0);
+    if (now == seen) {
+        now = wait_while(value, seen, n_sleeping, 0);
+        spin_ns = spin_ns / 2 > MIN_DELAY_SPIN_NS ? spin_ns / 2 : MIN_DELAY_SPIN_NS;
+    } else if (spin_ns < MAX_DELAY_SPIN_NS) {
+        spin_ns += MIN_DELAY_SPIN_NS;
+    }
+    atomic_store_explicit(&team->delay_spin_ns, spin_ns, memory_order_relaxed);
     atomic_fetch_add_explicit(&team->held_up_ns, mt_now_ns() - begin_ns, memory_order_relaxed);
     return now;
 }
@@ -259,8 +270,10 @@ enum mt_status mt_team_create(size_t n_threads, struct mt_team **out, struct mt_
     struct mt_team *team = aligned_alloc(CACHE_LINE, sizeof *team);
     if (!team)
         return mt_fail_memory(err, sizeof *team, "team");
-    *team = (struct mt_team){
-        .n_members = n_threads, .width = n_threads, .can_spin = has_processors(n_threads)};
+    *team = (struct mt_team){.n_members = n_threads,
+                             .width = n_threads,
+                             .can_spin = has_processors(n_threads),
+                             .delay_spin_ns = MAX_DELAY_SPIN_NS};
     team->members = calloc(n_threads, sizeof *team->members);
     enum mt_status status = team->members
                                 ? start_members(team, err)
