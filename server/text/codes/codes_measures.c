@@ -46,6 +46,27 @@ static size_t take_sides(struct mt_codes_finder *finder, size_t i)
                : 0;
 }
 
+/* Claims 10 x 20 x 30 cm, of which models take the unit for another one. */
+static size_t take_box(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const units[] = {"mm", "cm", "m", "km", "in", "ft", "px", NULL};
+    static const char *const signs[] = {"x", "X", NULL};
+    size_t n = 0;
+    while (mt_codes_is_number(finder, mt_codes_item_at(finder, i + n)) &&
+           mt_codes_item_is(finder, mt_codes_item_at(finder, i + n + 1), signs) &&
+           mt_codes_follows(finder, mt_codes_item_at(finder, i + n),
+                            mt_codes_item_at(finder, i + n + 1)))
+        n += 2;
+    const struct mt_codes_item *last = mt_codes_item_at(finder, i + n),
+                               *unit = mt_codes_item_at(finder, i + n + 1);
+    bool is_one = n > 0 && mt_codes_is_number(finder, last) &&
+                  mt_codes_item_is(finder, unit, units) && mt_codes_follows(finder, last, unit);
+    return is_one && mt_codes_take(finder, MT_CODE_NUMBER, mt_codes_item_at(finder, i)->core_begin,
+                                   unit->core_end)
+               ? n + 2
+               : 0;
+}
+
 static const char *const portions[] = {"g", "ml", "cl", "dl", NULL};
 
 /* Whether the item is an ordinary word that begins small, such as what there is a portion of. */
@@ -307,8 +328,9 @@ static size_t take_half(struct mt_codes_finder *finder, size_t i)
 size_t mt_codes_take_measure(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_sides, take_pack,   take_feet_in_words, take_duration, take_mixed,   take_angle,
-        take_feet,  take_inches, take_half,          take_speed,    take_portion, take_interval};
+        take_sides, take_box,     take_pack,    take_feet_in_words, take_duration,
+        take_mixed, take_angle,   take_feet,    take_inches,        take_half,
+        take_speed, take_portion, take_interval};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)
