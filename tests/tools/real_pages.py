@@ -24,6 +24,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = os.environ.get("ATTENTIOND", str(ROOT / "build/release/attentiond"))
+# Numbers whose letters other languages do without: 22nd is 22., and 6:17pm is 18:17.
+LOCAL = re.compile(r"\b\d+(st|nd|rd|th)\b|\b\d{1,2}(:\d\d)? ?[ap]\.?m\b\.?", re.I)
 VOID = set("area base br col embed hr img input link meta source track wbr param".split())
 
 
@@ -54,7 +56,7 @@ class Elements(html.parser.HTMLParser):
                 element[1] += data.strip()[:60] + " "
 
     def of_letters(self):
-        return [element for element in self.closed if any(map(str.isalpha, element[1]))]
+        return [element for element in self.closed if any(map(str.isalpha, LOCAL.sub("", element[1])))]
 
 
 def translate(page, model):

@@ -45,6 +45,7 @@ enum mt_status mt_md_inner_add_content(struct mt_md_inner *inner,
     size_t n = content.end - content.begin;
     bool is_found = content.begin > 1 && n > 0 && bytes[content.begin - 1] == '[' &&
                     bytes[content.end] == ']' && !memchr(bytes + content.begin, '\n', n) &&
+                    !memchr(bytes + content.begin, '\r', n) &&
                     !memchr(bytes + content.begin, '[', n) &&
                     !memchr(bytes + content.begin, ']', n);
     if (!is_found)

@@ -26,6 +26,7 @@ static const struct {
     {"[![a](b)](c \"d\") ![](e) ![7](f) g\n", "[![ax](b)](c \"dx\") ![](e) ![7](f) gx\n"},
     {"![a *b* c](d) e\n", "![a *b* cx](d) ex\n"},
     {"![a\nb](c) d\n", "![a b](c) dx\n"},
+    {"![|\r|d](c) e\r", "![|\r|d](c) ex\r"},
     /* a title is escaped where its quotation marks are others */
     {"[a](b 'c')\n", "[a](b 'cx')x\n"},
     /* attributes */
