@@ -31,12 +31,13 @@
 #define WOKEN_SPIN_NS 150000
 
 /* Within a run: longer than the gap between two operations of a layer. After that the wait counts
- * as a delay by a member that does not run. Spinning longer pays where the delay is short, and where
- * it is not it takes the processor from the thread that has the member's: so a team spins less after
- * each delay that was longer, and more after each that was not. */
+ * as a delay by a member that does not run, because another thread has its processor. If the delay
+ * is short, spinning on saves a sleep. If it is long, spinning only keeps that other thread from a
+ * second processor. So a team halves the time that it spins after each delay that was longer, and
+ * adds a step after each that was not. */
 #define SPIN_NS 20000
 #define MAX_DELAY_SPIN_NS 100000
-#define MIN_DELAY_SPIN_NS 6000 /* and a step up to the most */
+#define MIN_DELAY_SPIN_NS 6000 /* which is also the step */
 
 /* Reading the clock costs about as much as this many pauses. */
 #define PAUSES_PER_LOOK 16

@@ -161,7 +161,9 @@ static bool write_afternoon(const struct mender *mender, struct mt_range missing
     unsigned hour = 0;
     while (n_hour < length && mt_ascii_is_digit(source[n_hour]))
         hour = 10 * hour + (unsigned)(source[n_hour++] - '0');
-    bool has_minutes = n_hour + 2 < length && strchr(":.", source[n_hour]);
+    bool has_minutes = n_hour + 2 < length && strchr(":.", source[n_hour]) &&
+                       mt_ascii_is_digit(source[n_hour + 1]) &&
+                       mt_ascii_is_digit(source[n_hour + 2]);
     size_t half = n_hour + (has_minutes ? 3 : 0);
     half += half < length && source[half] == ' ';
     while (rest < place.end && (mt_ascii_is_digit(target[rest]) || strchr(":.", target[rest])))

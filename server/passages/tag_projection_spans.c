@@ -245,6 +245,22 @@ static bool find_sentences(const struct mt_tag_projector *projector, const struc
     return out->begin < out->end && out->begin >= within.begin && out->end <= within.end;
 }
 
+/* Finds the words of the target that came from the span or, where there are none, the one nearest to
+ * `at`; false where all are taken. */
+static bool find_run(struct mt_tag_projector *projector, const struct mt_tag *tag,
+                     struct mt_range within, size_t at, struct mt_range *out)
+{
+    struct mt_word_run run = best_run(projector, tag, within);
+    if (run.first == run.end)
+        run = nearest_word(projector, at, within, tag);
+    if (run.first == run.end)
+        return false;
+    const struct mt_range words = {projector->units[run.first].begin,
+                                   projector->units[run.end - 1].end};
+    *out = with_day(projector->input->target, words, within);
+    return true;
+}
+
 static void take_units(struct mt_tag_projector *projector, struct mt_range range)
 {
     for (size_t i = 0; i < projector->n; i++)
@@ -263,24 +279,14 @@ static void place_span(struct mt_tag_projector *projector, size_t index, struct 
         *place = (struct mt_projected_tag){.begin = all.begin, .end = all.end};
         return;
     }
-    struct mt_range range;
-    if (find_sentences(projector, tag, within, &range)) {
-        take_units(projector, range);
-        range = with_unit(input, tag, with_punctuation(input, tag, range, within), within);
-        *place = (struct mt_projected_tag){.begin = range.begin, .end = range.end};
-        return;
-    }
-    struct mt_word_run run = best_run(projector, tag, within);
     size_t at = mt_size_max(within.begin,
                             mt_size_min(mt_project_point(projector, tag->begin, true), within.end));
-    if (run.first == run.end)
-        run = nearest_word(projector, at, within, tag);
-    if (run.first == run.end) {
+    struct mt_range range;
+    if (!find_sentences(projector, tag, within, &range) &&
+        !find_run(projector, tag, within, at, &range)) {
         *place = (struct mt_projected_tag){.begin = at, .end = at};
         return;
     }
-    range = (struct mt_range){projector->units[run.first].begin, projector->units[run.end - 1].end};
-    range = with_day(input->target, range, within);
     take_units(projector, range);
     range = with_unit(input, tag, with_punctuation(input, tag, range, within), within);
     *place = (struct mt_projected_tag){.begin = range.begin, .end = range.end};

@@ -332,10 +332,10 @@ static size_t end_of_query_name(const char *text, size_t length, size_t begin)
  * word with an escaped byte, Hello%20World. */
 static size_t match_encoded(const char *text, size_t length, size_t begin)
 {
-    size_t name = end_of_query_name(text, length, begin), i = name ? name : begin, n = 0;
-    bool is_encoded = false;
     if (begin > 0 && strchr("?&/#", text[begin - 1])) /* within an address */
         return 0;
+    size_t name = end_of_query_name(text, length, begin), i = name ? name : begin, n = 0;
+    bool is_encoded = false;
     for (; n < MAX_PLACEHOLDER_BYTES && i < length && is_url_char(text[i]) && !is_encoded;
          i++, n++) {
         bool is_escape = text[i] == '%' && i > begin && !mt_ascii_is_digit(text[i - 1]) &&

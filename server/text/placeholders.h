@@ -1,7 +1,9 @@
 /*
  * Placeholders in a text, which a translation must have unchanged: printf's %s and %(name)s,
- * {name}, {{x}}, ${x}, URLs and e-mail addresses; numbers of at least four groups (192.168.0.1, a
- * UUID), hashes and keys, accounts, timestamps of ISO 8601, Windows' paths; and emoji. The model
+ * {name}, {{x}}, ${x}, URLs and e-mail addresses, queries and words with escaped bytes
+ * (Hello%20World); numbers of at least four groups (192.168.0.1, a UUID), hashes and keys, accounts,
+ * digital object identifiers, media types, versions of programs (Mozilla/5.0), timestamps of
+ * ISO 8601, Windows' paths; and emoji. The model
  * sees a word in their place (substitutes.h); emoji are taken out (codes_find.h, which finds the
  * rest, too). Texts are well-formed UTF-8.
  *

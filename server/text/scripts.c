@@ -14,8 +14,8 @@
 #include <unicode/ulocdata.h>
 #include <unicode/uset.h>
 
-/* Of how many languages is kept what ICU says: the alphabets of Chinese and Japanese take a
- * millisecond to make, and every answer is asked for its language's scripts. */
+/* Most languages for which ICU's answers are kept. It takes a millisecond to make the alphabets of
+ * Chinese and Japanese, and the scripts of a language are needed for every translation. */
 #define MAX_KEPT 64
 
 #define RIGHT_QUOTE 0x2019 /* an apostrophe, too */
@@ -146,8 +146,8 @@ static enum mt_status find_scripts(const char *language, struct mt_language_scri
     return check_memory(code, language, err);
 }
 
-/* What ICU says of a language is kept from when it is first needed, and never changes. lock guards
- * the list. */
+/* ICU's answers about a language are kept from when they are first needed, and never change. Without
+ * room for another language they are made anew each time. lock guards the list. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kept {
     char language[MT_LANGUAGE_BYTES];
@@ -279,18 +279,22 @@ static enum mt_status make_alphabet(const char *language, USet **out, struct mt_
     return check_memory(code, language, err);
 }
 
-/* *out is NULL where there is none, and where there is no room for another language. */
-static enum mt_status get_alphabet(const char *language, const USet **out, struct mt_error *err)
+/* *out is NULL where CLDR has none. *own is to be closed; it is NULL where *out is kept. */
+static enum mt_status get_alphabet(const char *language, const USet **out, USet **own,
+                                   struct mt_error *err)
 {
     struct kept *found;
+    *own = NULL;
     pthread_mutex_lock(&lock);
     enum mt_status status = get_kept(language, &found, err);
     if (found && !found->has_alphabet) {
         status = make_alphabet(language, &found->alphabet, err);
         found->has_alphabet = !status;
     }
-    *out = found ? found->alphabet : NULL;
     pthread_mutex_unlock(&lock);
+    if (!status && !found)
+        status = make_alphabet(language, own, err);
+    *out = found ? found->alphabet : *own;
     return status;
 }
 
@@ -298,12 +302,14 @@ enum mt_status mt_scripts_count_foreign(const char *text, size_t length, const c
                                         size_t *out, struct mt_error *err)
 {
     const USet *letters;
+    USet *own;
     size_t n = 0;
-    enum mt_status status = get_alphabet(language, &letters, err);
+    enum mt_status status = get_alphabet(language, &letters, &own, err);
     for (size_t at = 0; !status && letters && at < length; at += mt_char_length(text + at)) {
         UChar32 c = (UChar32)mt_utf8_decode(text + at);
         n += u_isalpha(c) && !uset_contains(letters, c);
     }
+    uset_close(own);
     if (!status)
         *out = n;
     return status;

@@ -78,8 +78,8 @@ struct part {
 };
 
 /* Returns the length of a name of capitals at text[at, end) that is no word of a language: without
- * vowels (HTTP, SSD), or joined with a number (UTF-8, COVID-19), or OK; 0: there is none. The PM of 9 PM is
- * a word. */
+ * vowels (HTTP, SSD), or joined with a number (UTF-8, COVID-19), or OK; 0: there is none. The PM of
+ * 9 PM is a word. */
 static size_t acronym_length(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
     const char *text = finder->text;
@@ -88,11 +88,12 @@ static size_t acronym_length(const struct mt_codes_finder *finder, size_t at, si
     for (; at < end && mt_ascii_is_capital(text[at]); at++)
         has_vowel = has_vowel || strchr("AEIOUY", text[at]);
     bool has_number = mt_codes_char(finder, at) == '-' && mt_codes_digit_at(finder, at + 1);
-    bool is_one = at - begin > 1 && (has_number || !has_vowel) &&
-                  !mt_codes_is_letter(mt_codes_at(finder, at)) &&
-                  memcmp(text + begin, "PM", 2) != 0;
-    bool is_ok = at - begin == 2 && memcmp(text + begin, "OK", 2) == 0;
-    return is_one || is_ok ? at - begin : 0;
+    size_t n = at - begin;
+    bool is_pm = n == 2 && memcmp(text + begin, "PM", n) == 0;
+    bool is_ok = n == 2 && memcmp(text + begin, "OK", n) == 0;
+    bool is_one = n > 1 && (has_number || !has_vowel) && !is_pm &&
+                  !mt_codes_is_letter(mt_codes_at(finder, at));
+    return is_one || is_ok ? n : 0;
 }
 
 /* Whether each word of the text is such a name, as in HTTP 404 and 1 TB SSD, of which models make

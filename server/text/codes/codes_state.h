@@ -174,14 +174,15 @@ bool mt_codes_list_items(struct mt_codes_finder *finder, size_t begin, size_t en
 /* ---- finders, in their order ---- */
 
 void mt_codes_find_lines(struct mt_codes_finder *finder); /* fences, tables, time codes, marks */
-/* Whether the line ends like a line of a program: x = 1; f(x); i++; if (x) { and { return x; }.
- * "file(s);" and "&nbsp;}" do not. One of Python begins like it: def f(x): And whether it is of a web
- * server's log. */
+/* Whether a program wrote the line, or it is a part of one. It ends like x = 1; f(x); i++; if (x) {
+ * or { return x; } (but "file(s);" and "&nbsp;}" do not count), or it begins like Python's
+ * def f(x): or like a line in the log of a web server. */
 bool mt_codes_is_program(const struct mt_codes_finder *finder, const struct mt_range *line);
 /* Returns where the comment behind a line of a program begins, as in x = 5; // a number; 0: there
  * is none. */
 size_t mt_codes_comment_begin(const struct mt_codes_finder *finder, const struct mt_range *line);
-/* Returns the length of the type of a commit's message: feat:, fix(api):, refactor!:. */
+/* Returns the length of the type that a commit's message begins with: feat:, fix(api):, refactor!:.
+ */
 size_t mt_codes_match_commit(const struct mt_codes_finder *finder, const struct mt_range *line);
 /* Returns the length of what a line of a log begins with: 2024-01-15 10:23:45 INFO, [WARN], Nov 28
  * 21:00:01 host sshd[123]: */

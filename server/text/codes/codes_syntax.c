@@ -88,7 +88,7 @@ static struct syntax match_escape(const struct mt_codes_finder *finder, size_t b
                : nothing;
 }
 
-/* Matches \\", a quotation mark within a string of source code. */
+/* Matches \", a quotation mark within a string of source code. */
 static struct syntax match_escaped_quote(const struct mt_codes_finder *finder, size_t begin)
 {
     return starts(finder, begin, "\\\"") ? (struct syntax){.n = 2, .kind = MT_CODE_POINT} : nothing;

@@ -191,8 +191,8 @@ static bool is_joint(char c)
 }
 
 /* Returns the length of a short day or month that is shown in full: Mon of "Mon–Fri", "Mon, Wed &
- * Fri", "Mon 9–13" and "Mon: closed"; Fri of "Fri, 3 May"; Dec. of "Dec. 31", Dec of "31 Dec". Its full stop
- * belongs to it where more follows. */
+ * Fri", "Mon 9–13" and "Mon: closed"; Fri of "Fri, 3 May"; Dec. of "Dec. 31", Dec of "31 Dec". Its
+ * full stop belongs to it where more follows. */
 static size_t short_day_at(const char *text, size_t at, size_t end, const char **full)
 {
     const char *other;

@@ -40,7 +40,7 @@ struct mt_raised {
 };
 
 /* Whether they are the mark of a note or an index, which says nothing to the model: 2, [1], *, TM,
- * [note 3]. */
+ * [note 3], or the page behind one, as 207 in [3]: 207. */
 bool mt_is_note_mark(const struct mt_raised *words);
 
 /* Whether words that stand above the line are the ending of the number before them: 10th, 3e. */

@@ -147,15 +147,20 @@ START_TEST(letters_that_an_alphabet_lacks_are_foreign)
 }
 END_TEST
 
-/* More languages than alphabets are kept: the others have no foreign letters. */
-START_TEST(alphabets_are_kept_up_to_a_limit)
+/* With more languages than are kept, the answers about the others are the same. */
+START_TEST(languages_without_room_have_their_letters_and_scripts)
 {
+    struct mt_language_scripts scripts;
+    size_t n = 99;
     for (char first = 'a'; first <= 'z'; first++)
         for (char second = 'a'; second <= 'z'; second++) {
             char code[] = {first, second, '\0'};
-            size_t n;
             ck_assert_int_eq(mt_scripts_count_foreign("hello", 5, code, &n, &err), MT_OK);
         }
+    ck_assert_int_eq(mt_scripts_count_foreign("привіт", strlen("привіт"), "ru", &n, &err), MT_OK);
+    ck_assert_uint_eq(n, 1);
+    ck_assert_int_eq(mt_scripts_of_language("zh-Hant", &scripts, &err), MT_OK);
+    ck_assert_uint_eq(scripts.n, 2);
 }
 END_TEST
 
@@ -189,7 +194,7 @@ Suite *suite_scripts(void)
     tcase_add_test(tcase, languages_suit_the_scripts_that_they_are_written_in);
     tcase_add_test(tcase, a_script_has_a_language);
     tcase_add_test(tcase, letters_that_an_alphabet_lacks_are_foreign);
-    tcase_add_test(tcase, alphabets_are_kept_up_to_a_limit);
+    tcase_add_test(tcase, languages_without_room_have_their_letters_and_scripts);
     tcase_add_test(tcase, languages_have_the_scripts_that_they_are_usually_written_in);
     suite_add_tcase(suite, tcase);
     return suite;
