@@ -9,6 +9,7 @@
 #include <unicode/uchar.h>
 #include <unicode/udat.h>
 #include <unicode/ulocdata.h>
+#include <unicode/ustring.h>
 
 #define MAX_QUOTE_UNITS 8
 #define MAX_PATTERN_UNITS 64
