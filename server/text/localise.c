@@ -136,11 +136,14 @@ static size_t read_time(const char *words, size_t length, unsigned *hour, unsign
         *minutes = 10 * (unsigned)(words[n + 1] - '0') + (unsigned)(words[n + 2] - '0');
         n += 3;
     }
-    if (n == 0 || *hour > 12 || length - n < 2 || (words[n + 1] | 0x20) != 'm' ||
+    n += n > 0 && n < length && words[n] == ' ';
+    bool has_stop = length - n >= 3 && words[n + 1] == '.';
+    if (n == 0 || *hour > 12 || length - n < 2 || (words[n + 1 + has_stop] | 0x20) != 'm' ||
         ((words[n] | 0x20) != 'a' && (words[n] | 0x20) != 'p'))
         return 0;
     *hour = *hour % 12 + ((words[n] | 0x20) == 'p' ? 12 : 0);
-    return n + 2;
+    n += 2 + has_stop;
+    return n + (has_stop && n < length && words[n] == '.');
 }
 
 /* Writes 9am or 9am-5:30pm as a language with 24 hours does. Returns false where it does not count
@@ -165,6 +168,23 @@ static bool write_times(const struct mt_localising *languages, const char *words
     return true;
 }
 
+/* Returns where the second of two prices with a dash between them begins, as in $5–$10; 0: there is
+ * only one. *end gets the end of the first one. */
+static size_t second_price(const char *words, size_t length, size_t *end)
+{
+    size_t second = 0;
+    for (size_t at = 0, n; at < length; at += n) {
+        uint32_t c = mt_utf8_decode(words + at);
+        n = mt_char_length(words + at);
+        bool is_dash = (c == '-' || c == 0x2013) && at > 0 && mt_ascii_is_digit(words[at - 1]);
+        if (is_dash && at + n < length && is_currency(mt_utf8_decode(words + at + n))) {
+            *end = at;
+            second = at + n;
+        }
+    }
+    return second;
+}
+
 /* Writes an English ordinal, or the digits and separators, in the target's notation, with a
  * currency's sign or % on the target's side. Anything else beside them stays. */
 static enum mt_status write_number(const struct mt_localising *languages, const char *words,
@@ -180,6 +200,12 @@ static enum mt_status write_number(const struct mt_localising *languages, const 
         return MT_OK;
     if (write_times(languages, words, length, out))
         return MT_OK;
+    size_t end, second = second_price(words, length, &end);
+    if (second > 0) {
+        enum mt_status status = write_number(languages, words, end, out, err);
+        mt_text_append(out, words + end, second - end);
+        return status ? status : write_number(languages, words + second, length - second, out, err);
+    }
     struct bare bare = read_bare(words, length);
     struct mt_text number = {0};
     bool is_sure = false;

@@ -25,10 +25,15 @@ static size_t grouped_end(const struct mt_codes_finder *finder, size_t at, size_
     return stop;
 }
 
-/* Whether the text is a number, with at most a sign, a currency's sign or % beside it. */
+/* Whether the text is a number, with at most a sign, a currency's sign or % beside it, and brackets
+ * around it. */
 static bool is_bare(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     size_t n_numbers = 0;
+    if (end - begin > 2 && finder->text[begin] == '(' && finder->text[end - 1] == ')') {
+        begin++;
+        end--;
+    }
     for (size_t i = begin; i < end;) {
         uint32_t c = mt_codes_at(finder, i);
         size_t after = grouped_end(finder, i, end);
@@ -109,6 +114,14 @@ static bool is_acronyms(const struct mt_codes_finder *finder, size_t begin, size
     return true;
 }
 
+/* Whether the three letters of which text[last] is the last one are the code of a currency. */
+static bool is_currency_code(const struct mt_codes_finder *finder, size_t last)
+{
+    const struct mt_codes_item item = {
+        .taken = MT_FREE, .core_begin = last < 2 ? last : last - 2, .core_end = last + 1};
+    return mt_codes_is_currency(finder, &item);
+}
+
 static void end_part(struct mt_codes_finder *finder, const struct part *part)
 {
     size_t begin = part->begin, end = part->end;
@@ -120,7 +133,9 @@ static void end_part(struct mt_codes_finder *finder, const struct part *part)
                     is_acronyms(finder, begin, end);
     bool may_be_amount = part->has_letter ? part->has_digit && part->n_letters <= MAX_UNIT_LETTERS
                                           : part->has_digit || part->has_code;
-    if (!may_be_amount && !is_named)
+    bool is_currency = part->n_letters == 3 && !part->has_digit && !part->has_code &&
+                       is_currency_code(finder, part->letter);
+    if (!may_be_amount && !is_named && !is_currency)
         return;
     while (begin < end &&
            (finder->taken[begin] == MT_TAKEN_SIGN || finder->taken[begin] == MT_TAKEN_BLANK ||
@@ -134,6 +149,7 @@ static void end_part(struct mt_codes_finder *finder, const struct part *part)
         if (finder->taken[i] == MT_TAKEN_SIGN)
             return; /* the digits of such a mixture are shown to the model */
     bool is_number = is_amount(finder, begin, end);
+    is_named = is_named || is_currency;
     if (!is_number && !is_named && (part->has_letter || !part->has_digit))
         return; /* it is translated, or nothing of it is anyway */
     size_t found = mt_codes_claim_over(finder, MT_CODE_EDGE, begin, end);

@@ -186,10 +186,11 @@ void mt_codes_take_bars(struct mt_codes_finder *finder, size_t begin, size_t end
         if (finder->taken[i] != MT_FREE || (c != '|' && c != 0xFF5C && c != 0x2502))
             continue;
         bool is_alone = mt_codes_is_blank(before) && mt_codes_is_blank(behind);
+        size_t stop = behind == c ? mt_codes_next(finder, next) : next; /* Hello||World */
         bool has_words =
-            i > begin && next < end && is_word_end(finder, i) && is_word_begin(finder, next);
+            i > begin && stop < end && is_word_end(finder, i) && is_word_begin(finder, stop);
         if (is_alone || has_words)
-            mt_codes_claim(finder, MT_CODE_EDGE, i, next);
+            mt_codes_claim(finder, MT_CODE_EDGE, i, has_words ? stop : next);
     }
 }
 
@@ -377,6 +378,26 @@ static bool is_subject(const struct mt_codes_finder *finder, size_t i)
            is_word(finder, &finder->items[i + 1]);
 }
 
+/* Whether a short word before it shows that it is a part of the sentence: "fixed by @name". */
+static bool is_governed(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    return item->taken == MT_FREE && item->has_letter && !item->is_name &&
+           item->core_begin == item->begin && item->core_end == item->end &&
+           item->end - item->begin <= MAX_GOVERNING_BYTES;
+}
+
+/* Whether it is a single sign at a text's end that says nothing about the word beside it: "% Hello",
+ * "Hello @"; but "5 %" and "share in %" do. */
+static bool stands_alone(const struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = &finder->items[i];
+    const struct mt_codes_item *before = i > 0 ? item - 1 : NULL;
+    const struct mt_codes_item *behind = i + 1 < finder->n_items ? item + 1 : NULL;
+    return item->end == item->begin + 1 && !(before && is_governed(finder, before)) &&
+           !(before && (before->has_digit || before->taken != MT_FREE)) &&
+           !(behind && (behind->has_digit || behind->taken != MT_FREE));
+}
+
 static void take_signs(struct mt_codes_finder *finder)
 {
     bool has_before = false;
@@ -397,7 +418,8 @@ static void take_signs(struct mt_codes_finder *finder)
                 content_end++;
         bool has_behind = content_end < n && !is_edge_item(finder, &finder->items[content_end]);
         bool is_end = !has_before || !has_behind;
-        if (stands_for_word(finder, item) || is_of_number(finder, i))
+        bool is_lone = is_end && stands_alone(finder, i);
+        if ((stands_for_word(finder, item) && !is_lone) || is_of_number(finder, i))
             continue;
         if ((is_end && !is_subject(finder, i)) || is_bullet(finder, item))
             take_sign(finder, MT_CODE_EDGE, item);
@@ -467,13 +489,36 @@ static bool has_words(const struct mt_codes_finder *finder, size_t at, size_t en
     return false;
 }
 
-/* Whether one thought ends at the dots and another one begins: "Wait... what?". */
+/* Whether one thought ends at the dots and another one begins: "Wait... what?", "yes...no". */
 static bool breaks_off(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     uint32_t behind = mt_codes_at(finder, mt_codes_skip_blanks(finder, end, finder->length));
+    if (!mt_codes_is_letter(mt_codes_before(finder, begin)) || finder->taken[begin - 1] != MT_FREE)
+        return false;
+    bool is_glued = end < finder->length && finder->taken[end] == MT_FREE &&
+                    is_letter_at(finder, end) && !is_short_before(finder, begin) &&
+                    !is_short_behind(finder, end);
+    return is_glued || (mt_codes_char(finder, end) == ' ' && u_islower((UChar32)behind));
+}
+
+/* Whether a word ends at the marks, and nothing but a blank or a quotation mark follows. */
+static bool ends_word(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    uint32_t behind = mt_codes_at(finder, end);
     return mt_codes_is_letter(mt_codes_before(finder, begin)) &&
-           finder->taken[begin - 1] == MT_FREE && mt_codes_char(finder, end) == ' ' &&
-           u_islower((UChar32)behind);
+           (mt_codes_is_blank(behind) || behind == '"' || behind == 0x201D);
+}
+
+/* Takes two dots, and more than one comma, semicolon or colon: "Wait.. what?", "Hello,,,", and the
+ * folder in "Type cd .. first." */
+static void take_doubled(struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    uint32_t c = mt_codes_at(finder, begin), before = mt_codes_before(finder, begin);
+    bool is_dots = c == '.';
+    if (ends_word(finder, begin, end) || (is_dots && breaks_off(finder, begin, end)))
+        mt_codes_claim(finder, MT_CODE_EDGE, begin, end);
+    else if (is_dots && (mt_codes_is_blank(before) || before == '"') && !is_letter_at(finder, end))
+        mt_codes_claim(finder, MT_CODE_WORD, begin, end);
 }
 
 /* Takes leader dots, and blanks to fill in. At a text's end they are an edge, else a word. */
@@ -518,7 +563,8 @@ static void take_dots(struct mt_codes_finder *finder, size_t begin, size_t end)
             from = stop;
         bool is_dash = c == '-' || c == 0x2013 || c == 0x2014;
         bool is_leader = c == '.' || c == '_' || c == 0x2026 || c == 0xB7;
-        if (finder->taken[at] != MT_FREE || !(is_leader || is_dash))
+        bool is_mark = c == ',' || c == ';' || c == ':';
+        if (finder->taken[at] != MT_FREE || !(is_leader || is_dash || is_mark))
             continue;
         size_t n;
         stop = run_end(finder, at, end, &n);
@@ -526,7 +572,9 @@ static void take_dots(struct mt_codes_finder *finder, size_t begin, size_t end)
         if ((is_ellipsis && breaks_off(finder, at, stop)) ||
             (is_dash && is_cut_off(finder, at, stop, end, n)))
             mt_codes_claim(finder, MT_CODE_EDGE, at, stop);
-        else if ((n >= LEAST_LEADERS && c != 0x2013 && c != 0x2014) ||
+        else if (is_mark ? n >= 2 : c == '.' && n == 2 && stop == at + n)
+            take_doubled(finder, at, stop);
+        else if ((n >= LEAST_LEADERS && c != 0x2013 && c != 0x2014 && !is_mark) ||
                  (c == '-' && n > 1 && is_rule(finder, from, at, stop, end)) ||
                  (c == '_' && n >= 2) || (c == 0x2026 && n >= 2))
             take_leaders(finder, from, at, stop, end);
@@ -536,14 +584,6 @@ static void take_dots(struct mt_codes_finder *finder, size_t begin, size_t end)
 }
 
 /* ---- mentions and tags at the ends of a text ---- */
-
-/* Whether a short word before it shows that it is a part of the sentence: "fixed by @name". */
-static bool is_governed(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
-{
-    return item->taken == MT_FREE && item->has_letter && !item->is_name &&
-           item->core_begin == item->begin && item->core_end == item->end &&
-           item->end - item->begin <= MAX_GOVERNING_BYTES;
-}
 
 /* Whether a verb of what is mentioned follows: "@name replied to you". */
 static bool is_subject_of(const struct mt_codes_finder *finder, const struct mt_codes_item *next)
@@ -670,10 +710,12 @@ static void take_quotes(struct mt_codes_finder *finder, size_t begin, size_t end
     for (size_t at = begin; at < end; at = mt_codes_next(finder, at))
         if (finder->taken[at] == MT_TAKEN_EDGE) {
             take_quoted(finder, from, at);
+            mt_codes_take_lone_quote(finder, from, at);
             take_arrows(finder, from, at);
             from = mt_codes_next(finder, at);
         }
     take_quoted(finder, from, end);
+    mt_codes_take_lone_quote(finder, from, end);
     take_arrows(finder, from, end);
 }
 
@@ -692,6 +734,8 @@ void mt_codes_find_edges(struct mt_codes_finder *finder)
 {
     for (size_t begin = 0; begin < finder->length && !finder->status;) {
         size_t end = mt_codes_line_end(finder, begin);
+        mt_codes_take_frame(finder, begin, end);
+        mt_codes_take_quoted_cells(finder, begin, end);
         take_dots(finder, begin, end);
         bool is_listed = mt_codes_list_items(finder, begin, end);
         if (is_listed && take_lists(finder))

@@ -12,6 +12,9 @@
 /* Most marks one behind the other, as in "> - [ ] ". */
 #define MAX_MARKS 8
 #define MAX_NOTE_BYTES 80
+/* Fields before the words of a subtitle (match_fields), and most bytes of them. */
+#define MAX_FIELDS 9
+#define MAX_FIELDS_BYTES 200
 /* Most bytes of a word with an accelerator in it. */
 #define MAX_ACCELERATED_BYTES 32
 /* Most words of the name in a notice of copyright. */
@@ -217,8 +220,26 @@ static bool has_next_letter(const struct mt_codes_finder *finder, const struct m
     return text[before] == text[line->begin] - 1 && text[before + 1] == '.';
 }
 
-/* Returns the length of a list's number: 1. 2) (3) a), a number in a circle and, before a capital,
- * a. */
+/* Returns where a Roman number of at least two small letters or capitals ends, below 40; `at`: there
+ * is none. */
+static size_t roman_end(const struct mt_codes_finder *finder, size_t at, size_t end)
+{
+    static const char *const ones[] = {"iii", "ii", "iv", "ix", "viii", "vii", "vi", "i", "v"};
+    char word[8] = {0};
+    size_t n = 0, k = 0;
+    while (at + n < end && n < sizeof word - 1 && mt_ascii_is_letter(finder->text[at + n])) {
+        word[n] = (char)(finder->text[at + n] | 0x20);
+        n++;
+    }
+    const char *rest = word + strspn(word, "x");
+    bool is_one = n >= 2 && rest - word <= 3 && *rest == '\0';
+    for (; k < sizeof ones / sizeof *ones && n >= 2 && rest - word <= 3; k++)
+        is_one = is_one || strcmp(rest, ones[k]) == 0;
+    return is_one ? at + n : at;
+}
+
+/* Returns the length of a list's number: 1. 2) (3) a) iv), a number in a circle and, before a
+ * capital, a. and iv. */
 static size_t match_list_number(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     uint32_t first = mt_codes_at(finder, line->begin);
@@ -230,12 +251,15 @@ static size_t match_list_number(const struct mt_codes_finder *finder, const stru
     while (at < line->end && at - from < 3 && mt_codes_digit_at(finder, at))
         at++;
     bool is_number = at > from;
-    if (!is_number && mt_ascii_is_letter(mt_codes_char(finder, at)))
+    if (!is_number)
+        at = roman_end(finder, from, line->end);
+    bool is_roman = !is_number && at > from;
+    if (!is_number && !is_roman && mt_ascii_is_letter(mt_codes_char(finder, at)))
         at++;
     char mark = mt_codes_char(finder, at);
     bool is_list = mark == ')' || (mark == '.' && !is_bracketed && is_number &&
                                    !has_ordinals(finder->options->source_lang));
-    bool is_small = finder->text[from] >= 'a' || has_next_letter(finder, line);
+    bool is_small = finder->text[from] >= 'a' || is_roman || has_next_letter(finder, line);
     bool is_letter = mark == '.' && !is_bracketed && !is_number && is_small &&
                      u_isupper((UChar32)mt_codes_at(finder, at + 2));
     return at > from && (is_list || is_letter)
@@ -276,6 +300,27 @@ static size_t match_song_time(const struct mt_codes_finder *finder, const struct
     bool is_one = n_colons > 0 && mt_codes_digit_at(finder, at - 1) && at < line->end &&
                   finder->text[at] == ']';
     return is_one ? at + 1 - line->begin : 0;
+}
+
+/* Returns the length of the times or other fields before the words of a subtitle: {1}{50} of
+ * MicroDVD, and the nine fields of "Dialogue: 0,0:00:01.00,...,,". */
+static size_t match_fields(const struct mt_codes_finder *finder, const struct mt_range *line)
+{
+    static const char label[] = "Dialogue: ";
+    size_t at = line->begin, n = 0;
+    if (line->end - at > strlen(label) && memcmp(finder->text + at, label, strlen(label)) == 0) {
+        while (at < line->end && n < MAX_FIELDS && at - line->begin < MAX_FIELDS_BYTES)
+            n += finder->text[at++] == ',';
+        return n == MAX_FIELDS && at < line->end ? at - line->begin : 0;
+    }
+    for (; n < 2 && mt_codes_char(finder, at) == '{'; n++, at++) {
+        size_t digits = ++at;
+        while (mt_codes_digit_at(finder, at))
+            at++;
+        if (at == digits || mt_codes_char(finder, at) != '}')
+            return 0;
+    }
+    return n == 2 && at < line->end ? at - line->begin : 0;
 }
 
 /* Returns where the word at text[at] ends. */
@@ -489,8 +534,9 @@ static void take_marks(struct mt_codes_finder *finder, struct mt_range line)
 {
     static size_t (*const matchers[])(const struct mt_codes_finder *finder,
                                       const struct mt_range *line) = {
-        match_bullet, match_list_number,     match_hour,         match_song_time, match_notice,
-        match_prefix, mt_codes_match_commit, mt_codes_match_log, match_heading,   match_box};
+        match_bullet,       match_list_number, match_hour,   match_song_time,
+        match_notice,       match_fields,      match_prefix, mt_codes_match_commit,
+        mt_codes_match_log, match_heading,     match_box};
     for (size_t n_marks = 0; n_marks < MAX_MARKS; n_marks++) {
         size_t n = 0, k = 0;
         while (k < sizeof matchers / sizeof *matchers && !n)

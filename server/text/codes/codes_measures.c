@@ -325,12 +325,54 @@ static size_t take_half(struct mt_codes_finder *finder, size_t i)
     return found != MT_NO_MATE;
 }
 
+/* Claims amounts in English texts with a unit of which models make other words: 5 m/s, 20 m2, and
+ * 10 in. at the end of a text. */
+static size_t take_unit(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const units[] = {"m/s", "km/s", "m2",  "m3",  "cm2",
+                                        "cm3", "km2",  "in2", "ft2", NULL};
+    static const char *const inches[] = {"in", NULL};
+    const struct mt_codes_item *number = mt_codes_item_at(finder, i),
+                               *unit = mt_codes_item_at(finder, i + 1);
+    if (!mt_codes_is_english(finder) || !mt_codes_is_number(finder, number) ||
+        !mt_codes_follows(finder, number, unit))
+        return 0;
+    bool is_last = i + 2 == finder->n_items && mt_codes_char(finder, unit->core_end) == '.' &&
+                   mt_codes_item_is(finder, unit, inches);
+    return (is_last || mt_codes_item_is(finder, unit, units)) &&
+                   mt_codes_claim_amount(finder, number->core_begin, unit->core_end + is_last)
+               ? 2
+               : 0;
+}
+
+/* Claims 12:30 a.m., with the first hour of the day, which models leave half a day later. */
+static size_t take_midnight(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const halves[] = {"am", "AM", "a.m", "A.M", "a.m.", "A.M.", NULL};
+    const struct mt_codes_item *time = mt_codes_item_at(finder, i),
+                               *half = mt_codes_item_at(finder, i + 1);
+    size_t n = time->core_end - time->core_begin;
+    bool is_one = mt_codes_is_english(finder) && mt_codes_follows(finder, time, half) &&
+                  mt_codes_item_is(finder, half, halves) && (n == 2 || n == 5) &&
+                  memcmp(finder->text + time->core_begin, "12", 2) == 0 &&
+                  (n == 2 || (mt_codes_is_one_of(finder->text[time->core_begin + 2], ":.") &&
+                              mt_codes_is_digits(finder, time->core_begin + 3, time->core_end)));
+    size_t end = half->core_end;
+    end += is_one && end < half->end && finder->text[end] == '.' && finder->text[end - 2] == '.';
+    size_t found =
+        is_one ? mt_codes_claim(finder, MT_CODE_WORD, time->core_begin, end) : MT_NO_MATE;
+    if (found == MT_NO_MATE)
+        return 0;
+    finder->found[found].code.form = MT_CODE_LOCAL_NUMBER;
+    return 2;
+}
+
 size_t mt_codes_take_measure(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_sides, take_box,     take_pack,    take_feet_in_words, take_duration,
-        take_mixed, take_angle,   take_feet,    take_inches,        take_half,
-        take_speed, take_portion, take_interval};
+        take_sides, take_box,     take_pack,     take_feet_in_words, take_duration,
+        take_mixed, take_angle,   take_feet,     take_inches,        take_half,
+        take_speed, take_portion, take_interval, take_unit,          take_midnight};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)

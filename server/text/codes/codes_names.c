@@ -146,7 +146,9 @@ static size_t match_hash(const struct run *run)
     bool is_address =
         end - run->begin > 2 && run->text[run->begin] == '0' && run->text[run->begin + 1] == 'x';
     size_t n = end - run->begin;
-    bool is_mixed = n_turns > 1 ? n >= 7 : n_turns == 1 && n >= 8; /* deadbeef42, but not facade2 */
+    bool is_mixed = n_turns > 2   ? n >= 5 /* a1b2c3 */
+                    : n_turns > 1 ? n >= 7
+                                  : n_turns == 1 && n >= 8; /* deadbeef42, but not facade2 */
     bool is_hash =
         is_hex && is_mixed && n_letters > 0 && n_digits > 1 && !(has_small && has_capital);
     bool is_key = n >= 7 && n_turns > 1 && n_digits > 1 && has_small && has_capital;

@@ -84,7 +84,7 @@ bool mt_codes_is_english(const struct mt_codes_finder *finder)
 
 /* Whether the item is the code of a currency that is used today, in capitals, such as USD, and not
  * an English word. */
-static bool is_currency_code(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+bool mt_codes_is_currency(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
     static const char *const words[] = {"ALL", "TOP", "CUP", "TRY", "PEN", "MAD",
                                         "SOS", "BAM", "GEL", "MOP", "COP", "BOB",
@@ -124,8 +124,8 @@ static size_t take_currency(struct mt_codes_finder *finder, size_t i)
                                *second = mt_codes_item_at(finder, i + 1);
     if (!mt_codes_follows(finder, first, second))
         return 0;
-    bool is_one = (is_currency_code(finder, first) && mt_codes_is_number(finder, second)) ||
-                  (is_currency_code(finder, second) &&
+    bool is_one = (mt_codes_is_currency(finder, first) && mt_codes_is_number(finder, second)) ||
+                  (mt_codes_is_currency(finder, second) &&
                    (mt_codes_is_number(finder, first) || (first->has_digit && !first->has_letter)));
     size_t begin = first->begin;
     if (!is_one || !mt_codes_claim_amount(finder, begin, second->core_end))
@@ -146,7 +146,7 @@ static size_t take_pair(struct mt_codes_finder *finder, size_t i)
         return 0;
     first.core_end = (size_t)(slash - finder->text);
     second.core_begin = first.core_end + 1;
-    return is_currency_code(finder, &first) && is_currency_code(finder, &second) &&
+    return mt_codes_is_currency(finder, &first) && mt_codes_is_currency(finder, &second) &&
            mt_codes_take(finder, MT_CODE_WORD, first.core_begin, second.core_end);
 }
 
@@ -372,7 +372,7 @@ static size_t take_date(struct mt_codes_finder *finder, size_t i)
     return is_date && mt_codes_take(finder, MT_CODE_NUMBER, item->core_begin, item->core_end);
 }
 
-/* Claims two whole prices and the dash between them, $5–$10, of which models lose a sign. */
+/* Claims two prices and the dash between them, $5–$10, of which models lose a sign. */
 static size_t take_prices(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = mt_codes_item_at(finder, i);
@@ -380,15 +380,19 @@ static size_t take_prices(struct mt_codes_finder *finder, size_t i)
     while (at < item->core_end && n < 2 &&
            u_charType((UChar32)mt_codes_at(finder, at)) == U_CURRENCY_SYMBOL) {
         size_t digits = mt_codes_next(finder, at);
-        for (at = digits; at < item->core_end && mt_codes_digit_at(finder, at);)
-            at++;
+        at = mt_codes_digit_at(finder, digits) ? mt_codes_number_end(finder, digits, item->core_end)
+                                               : digits;
         uint32_t c = at < item->core_end ? mt_codes_at(finder, at) : 0;
         n += at > digits;
         if (n == 1 && (c == '-' || c == 0x2013))
             at = mt_codes_next(finder, at);
     }
-    return n == 2 && at == item->core_end &&
-           mt_codes_take(finder, MT_CODE_NUMBER, item->core_begin, at);
+    size_t found = n == 2 && at == item->core_end
+                       ? mt_codes_claim(finder, MT_CODE_NUMBER, item->core_begin, at)
+                       : MT_NO_MATE;
+    if (found != MT_NO_MATE)
+        finder->found[found].code.form = MT_CODE_LOCAL_NUMBER;
+    return found != MT_NO_MATE;
 }
 
 /* Claims a decade without its century, '80s, whose apostrophe models take for a quotation mark. */
@@ -600,22 +604,27 @@ size_t mt_codes_count_pieces(struct mt_codes_finder *finder, const char *text, s
 }
 
 /* Claims references such as fig. 3, vol. 2, pp. 10-12 and Dep. 08:15 where the vocabulary does not
- * have the word. */
+ * have the word, or models take it for another one: the p. of p.m., the art of museums. */
 static size_t take_reference(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const words[] = {"fig", "Fig",  "figs", "Figs", "ed",  "eds", "eq",  "Eq",
                                         "vol", "Vol",  "ch",   "Ch",   "pp",  "sec", "Sec", "ext",
                                         "Ext", "para", "dep",  "Dep",  "arr", "Arr", NULL};
+    static const char *const misread[] = {"p", "Nr", "nr", "art", "Art", "chap", "Chap", NULL};
     const struct mt_codes_item *word = mt_codes_item_at(finder, i),
                                *number = mt_codes_item_at(finder, i + 1);
     size_t n = word->core_end - word->core_begin;
-    bool is_one = word->taken == MT_FREE && number->taken == MT_FREE &&
-                  mt_codes_is_english(finder) && mt_codes_item_is(finder, word, words) &&
-                  finder->text[word->core_end] == '.' && word->core_end + 1 == word->end &&
-                  is_range(finder, number) && number->core_begin == word->end + 1 &&
-                  mt_codes_count_pieces(finder, finder->text + word->core_begin, n) > 1;
-    return is_one && mt_codes_take(finder, MT_CODE_NUMBER, word->core_begin, number->core_end) ? 2
-                                                                                               : 0;
+    bool is_misread = mt_codes_item_is(finder, word, misread);
+    bool is_one =
+        word->taken == MT_FREE && number->taken == MT_FREE && mt_codes_is_english(finder) &&
+        finder->text[word->core_end] == '.' && word->core_end + 1 == word->end &&
+        is_range(finder, number) && number->core_begin == word->end + 1 &&
+        (is_misread || (mt_codes_item_is(finder, word, words) &&
+                        mt_codes_count_pieces(finder, finder->text + word->core_begin, n) > 1));
+    return is_one && mt_codes_take(finder, is_misread ? MT_CODE_WORD : MT_CODE_NUMBER,
+                                   word->core_begin, number->core_end)
+               ? 2
+               : 0;
 }
 
 /* Claims a name and its version: Python 3.12, Bluetooth 5.0. A capital at a sentence's beginning

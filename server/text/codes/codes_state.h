@@ -227,6 +227,15 @@ size_t mt_codes_match_name(const char *text, size_t begin, size_t end);
 /* Claims bars that separate texts: A | B. */
 void mt_codes_take_bars(struct mt_codes_finder *finder, size_t begin, size_t end);
 
+/* Claims, in a line, the signs that frame it, as in ":: Welcome ::" and "-Save-"; the quotation marks
+ * and separators of cells ("Save","Cancel") or of a member in JSON ("title": "Hello"); and, in a text
+ * between edges, a quotation mark at one end that has no other. */
+void mt_codes_take_frame(struct mt_codes_finder *finder, size_t begin, size_t end);
+void mt_codes_take_quoted_cells(struct mt_codes_finder *finder, size_t begin, size_t end);
+void mt_codes_take_lone_quote(struct mt_codes_finder *finder, size_t begin, size_t end);
+/* Claims the marks of \"words\" as a pair and returns where the first one ends; 0: there is none. */
+size_t mt_codes_take_escaped_quotes(struct mt_codes_finder *finder, size_t begin);
+
 /* Returns where the number that begins at text[at] ends: digits, with full stops and commas between
  * them. */
 size_t mt_codes_number_end(const struct mt_codes_finder *finder, size_t at, size_t end);
@@ -243,6 +252,8 @@ bool mt_codes_is_digits(const struct mt_codes_finder *finder, size_t begin, size
 /* Whether `next` follows `item` after one blank, without punctuation in between. */
 bool mt_codes_follows(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
                       const struct mt_codes_item *next);
+/* Whether the item is the code of a currency that is used today, such as USD. */
+bool mt_codes_is_currency(const struct mt_codes_finder *finder, const struct mt_codes_item *item);
 /* Whether the item is one of the words, apart from punctuation around it. */
 bool mt_codes_item_is(const struct mt_codes_finder *finder, const struct mt_codes_item *item,
                       const char *const *words);

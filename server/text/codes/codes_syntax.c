@@ -73,7 +73,7 @@ static size_t closed_by(const struct mt_codes_finder *finder, size_t begin, cons
     return end ? (size_t)(end - from) + strlen(closing) : 0;
 }
 
-/* Matches \N and \n of subtitles and catalogues, and \\n, which was escaped twice; but not \nu,
+/* Matches \N, \h and \n of subtitles and catalogues, and \\n, which was escaped twice; but not \nu,
  * which formulas have. */
 static struct syntax match_escape(const struct mt_codes_finder *finder, size_t begin)
 {
@@ -83,7 +83,9 @@ static struct syntax match_escape(const struct mt_codes_finder *finder, size_t b
     char behind = mt_codes_char(finder, at + 1);
     bool is_small = mt_ascii_is_small(behind);
     bool is_command = is_small && begin > 0 && mt_codes_is_blank(mt_codes_before(finder, begin));
-    return mt_codes_is_one_of(mt_codes_char(finder, at), "Nntr") && !is_command
+    bool is_blank =
+        mt_codes_char(finder, at) == 'h' && mt_codes_is_letter(mt_codes_at(finder, at + 1));
+    return (is_blank || mt_codes_is_one_of(mt_codes_char(finder, at), "Nntr")) && !is_command
                ? edge(at + 1 - begin)
                : nothing;
 }
@@ -392,7 +394,7 @@ static struct syntax match_mention(const struct mt_codes_finder *finder, size_t 
                   : nothing;
 }
 
-/* Matches at least two keys, as in [Ctrl]+[Alt]+[F4] and <Ctrl>+<C>, which models would
+/* Matches at least two keys, as in [Ctrl]+[Alt]+[F4] and <Ctrl> + <C>, which models would
  * separate. */
 static struct syntax match_keys(const struct mt_codes_finder *finder, size_t begin)
 {
@@ -406,10 +408,12 @@ static struct syntax match_keys(const struct mt_codes_finder *finder, size_t beg
             break;
         at = end + 1;
         n_keys++;
-        if (!mt_codes_is_one_of(mt_codes_char(finder, at), "+-") ||
-            mt_codes_char(finder, at + 1) != open)
+        bool is_spaced = starts(finder, at, " + ");
+        char joint = mt_codes_char(finder, at + is_spaced);
+        size_t next = at + (is_spaced ? 3 : 1);
+        if (!mt_codes_is_one_of(joint, "+-") || mt_codes_char(finder, next) != open)
             break;
-        at++;
+        at = next;
     }
     return n_keys > 1 && mt_codes_char(finder, at - 1) == close ? word(at - begin) : nothing;
 }
@@ -767,9 +771,17 @@ void mt_codes_find_syntax(struct mt_codes_finder *finder)
         if (finder->text[at] == '\n')
             tags.n = 0;
         size_t end = 0;
-        if (finder->taken[at] == MT_FREE && may_begin(finder, at)) {
+        size_t n_quote = finder->text[at] == '\\' && finder->taken[at] == MT_FREE
+                             ? mt_reading_of_entity(finder->text, at, finder->length)
+                             : 0;
+        if (n_quote > 0) { /* It\'s, of which the model is shown the apostrophe */
+            memset(finder->taken + at, MT_TAKEN_BLANK, n_quote);
+            end = at + n_quote;
+        } else if (finder->taken[at] == MT_FREE && may_begin(finder, at)) {
             bool is_brace = finder->text[at] == '{'; /* {$START_LINK} is a tag, {$name} a word */
             end = is_brace ? mt_codes_take_tag(finder, &tags, at) : 0;
+            if (!end)
+                end = mt_codes_take_escaped_quotes(finder, at);
             if (!end)
                 end = take_syntax(finder, at);
             if (!end && !is_brace)

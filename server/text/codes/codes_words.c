@@ -1,6 +1,7 @@
 /* Finds what is copied of a line's words: expressions, numbers with their units and signs, names,
  * and what the model cannot read. */
 #include "server/text/codes/codes_state.h"
+#include "server/text/codes/reading.h"
 
 #include <unicode/uchar.h>
 
@@ -366,13 +367,14 @@ static void take_name(struct mt_codes_finder *finder, size_t i)
 }
 
 /* Claims initials of at least three letters, such as a.k.a. and U.S.A., because models take their
- * full stops for ends of sentences. */
+ * full stops for ends of sentences, and U.S. alone, of which they make "us". */
 static bool take_initials(struct mt_codes_finder *finder, size_t i)
 {
     size_t begin = finder->items[i].core_begin, at = begin, end = finder->items[i].end;
     while (at + 1 < end && mt_ascii_is_letter(finder->text[at]) && finder->text[at + 1] == '.')
         at += 2;
-    return at - begin >= 6 && !mt_codes_is_letter(mt_codes_at(finder, at)) &&
+    size_t least = finder->n_items == 1 && mt_ascii_is_capital(finder->text[begin]) ? 4 : 6;
+    return at - begin >= least && !mt_codes_is_letter(mt_codes_at(finder, at)) &&
            mt_codes_take(finder, MT_CODE_WORD, begin, at);
 }
 
@@ -385,6 +387,22 @@ static bool take_letters(struct mt_codes_finder *finder, size_t i)
     return last + 1 == end && (c == '-' || c == 0x2013) &&
            mt_ascii_is_letter(finder->text[first]) && mt_ascii_is_letter(finder->text[last]) &&
            mt_codes_take(finder, MT_CODE_WORD, first, end);
+}
+
+/* Claims single letters with slashes between them, such as n/a, c/o and a/b, and Y/N alone. */
+static bool take_slashed(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = &finder->items[i];
+    bool is_alone = finder->n_items == 1, is_one = item->core_end - item->core_begin >= 3;
+    for (size_t at = item->core_begin; at < item->core_end && is_one; at++) {
+        char c = finder->text[at];
+        is_one = (at - item->core_begin) % 2 == 1
+                     ? c == '/'
+                     : mt_ascii_is_small(c) || (is_alone && mt_ascii_is_capital(c));
+    }
+    return is_one && mt_ascii_is_letter(finder->text[item->core_end - 1]) &&
+           !mt_reading_of_slashed(finder->text, item->core_begin, item->core_end, NULL) &&
+           mt_codes_take(finder, MT_CODE_WORD, item->core_begin, item->core_end);
 }
 
 /* Whether text[begin, end) begins with digits and signs as the pattern has them: 0000-00-00. */
@@ -475,7 +493,8 @@ static void take_items(struct mt_codes_finder *finder)
         if (!n)
             n = mt_codes_take_number(finder, i);
         if (!n)
-            n = take_initials(finder, i) || take_letters(finder, i) || take_masked(finder, i);
+            n = take_initials(finder, i) || take_letters(finder, i) || take_masked(finder, i) ||
+                take_slashed(finder, i);
         if (!n)
             n = take_command(finder, i);
         if (n) {

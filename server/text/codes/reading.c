@@ -116,8 +116,9 @@ enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *
 
 size_t mt_reading_of_entity(const char *text, size_t at, size_t end)
 {
-    static const char *const entities[] = {"&#39;", "&#039;", "&#x27;", "&apos;", "&rsquo;"};
-    bool is_behind_letter = at > 0 && text[at] == '&' && mt_ascii_is_letter(text[at - 1]);
+    static const char *const entities[] = {"&#39;", "&#039;", "&#x27;", "&apos;", "&rsquo;", "\\'"};
+    bool is_behind_letter =
+        at > 0 && (text[at] == '&' || text[at] == '\\') && mt_ascii_is_letter(text[at - 1]);
     for (size_t i = 0; i < sizeof entities / sizeof *entities && is_behind_letter; i++) {
         size_t n = strlen(entities[i]);
         if (end - at > n && memcmp(text + at, entities[i], n) == 0 &&
@@ -232,6 +233,58 @@ static size_t numero_at(const char *text, size_t at, size_t end, const char **fu
     return strlen("No.");
 }
 
+size_t mt_reading_of_slashed(const char *text, size_t at, size_t end, const char **full)
+{
+    static const char *const forms[][2] = {
+        {"w/o", "without"}, {"b/c", "because"}, {"w/", "with"}, {"W/o", "Without"}};
+    bool may_be = at < end && strchr("wbW", text[at]) && text[at] &&
+                  (at == 0 || !mt_ascii_is_letter_or_digit(text[at - 1]));
+    for (size_t i = 0; may_be && i < sizeof forms / sizeof *forms; i++) {
+        size_t n = strlen(forms[i][0]);
+        if (end - at >= n && memcmp(text + at, forms[i][0], n) == 0 &&
+            (at + n == end || text[at + n] == ' ')) {
+            if (full)
+                *full = forms[i][1];
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* Returns the length of "i.e." without a comma behind it, which models take for a sentence's end; 0:
+ * there is none. */
+static size_t id_est_at(const char *text, size_t at, size_t end, const char **full)
+{
+    static const char form[] = "i.e. ";
+    if (text[at] != 'i' || end - at < sizeof form ||
+        memcmp(text + at, form, sizeof form - 1) != 0 ||
+        (at > 0 && mt_ascii_is_letter_or_digit(text[at - 1])))
+        return 0;
+    *full = at == 0 ? "that is," : "i.e.,";
+    return strlen("i.e.");
+}
+
+/* Returns the length of "hrs" behind a number, which is shown as "hours"; 0: there is none. */
+static size_t hours_at(const char *text, size_t at, size_t end, const char **full)
+{
+    bool is_one = text[at] == 'h' && end - at >= 3 && memcmp(text + at, "hrs", 3) == 0 &&
+                  (at + 3 == end || !mt_ascii_is_letter_or_digit(text[at + 3])) && at > 1 &&
+                  text[at - 1] == ' ' && mt_ascii_is_digit(text[at - 2]);
+    *full = is_one ? "hours" : *full;
+    return is_one ? 3 : 0;
+}
+
+/* Returns the length of a comma between two words without a blank, as in "Hello,world", of which
+ * models lose the second; 0: there is none. */
+static size_t glued_comma_at(const char *text, size_t at, size_t end, const char **full)
+{
+    bool is_one = text[at] == ',' && at > 1 && end - at > 2 && mt_ascii_is_small(text[at - 1]) &&
+                  mt_ascii_is_letter(text[at - 2]) && mt_ascii_is_letter(text[at + 1]) &&
+                  mt_ascii_is_small(text[at + 2]);
+    *full = is_one ? ", " : *full;
+    return is_one;
+}
+
 /* Whether the vocabulary has pieces for months, but not for their short names. */
 static bool lacks_short_months(const struct mt_tokenizer *tokenizer)
 {
@@ -245,7 +298,15 @@ size_t mt_reading_of_short_forms(const struct mt_tokenizer *tokenizer, const cha
 {
     const char *full = " - ";
     size_t n = mt_dash_of_days(text, at, end);
-    if (n == 0 && (n = numero_at(text, at, end, &full)) == 0) {
+    if (n == 0)
+        n = numero_at(text, at, end, &full);
+    if (n == 0)
+        n = mt_reading_of_slashed(text, at, end, &full);
+    if (n == 0)
+        n = id_est_at(text, at, end, &full);
+    if (n == 0)
+        n = hours_at(text, at, end, &full);
+    if (n == 0 && (n = glued_comma_at(text, at, end, &full)) == 0) {
         n = short_day_at(text, at, end, &full);
         if (n == 0 ||
             (strcmp(full + strlen(full) - 3, "day") != 0 && !lacks_short_months(tokenizer)))

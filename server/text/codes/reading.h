@@ -36,14 +36,18 @@ enum mt_reading mt_reading_of(const struct mt_tokenizer *tokenizer, uint32_t cod
 enum mt_reading mt_reading_at(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
                               size_t end, size_t *n, const char **as);
 
-/* Returns the length of an apostrophe within a word at text[at] that is written as an entity, as in
- * It&#39;s; 0: there is none. The model is shown the apostrophe. */
+/* Returns the length of an apostrophe within a word at text[at] that is written as an entity or as
+ * source code has it, as in It&#39;s and It\'s; 0: there is none. The model is shown the apostrophe. */
 size_t mt_reading_of_entity(const char *text, size_t at, size_t end);
+
+/* Returns the length of w/, w/o or b/c at text[at], which the model is shown as *full; 0: there is
+ * none. full may be NULL. */
+size_t mt_reading_of_slashed(const char *text, size_t at, size_t end, const char **full);
 
 /* For English: returns how many bytes at text[at] the model is shown as *as; 0: none. Behind the
  * dash of "Monday–Friday" models lose the second day, so it is shown with blanks. Mon, which they
- * hardly know, is shown as Monday, Dec as December where the vocabulary has only that, and "No. of" as
- * "Number of". */
+ * hardly know, is shown as Monday, Dec as December where the vocabulary has only that, "No. of" as
+ * "Number of", "w/o" as "without", "i.e." with a comma, "5 hrs" as "5 hours", and "Hello,world" with a blank. */
 size_t mt_reading_of_short_forms(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
                                  size_t end, const char **as);
 /* Returns the length of such a dash at text[at]; 0: there is none. */
