@@ -133,8 +133,11 @@ static void end_part(struct mt_codes_finder *finder, const struct part *part)
                     is_acronyms(finder, begin, end);
     bool may_be_amount = part->has_letter ? part->has_digit && part->n_letters <= MAX_UNIT_LETTERS
                                           : part->has_digit || part->has_code;
-    bool is_currency = part->n_letters == 3 && !part->has_digit && !part->has_code &&
-                       is_currency_code(finder, part->letter);
+    bool is_currency =
+        !part->has_digit && !part->has_code &&
+        ((part->n_letters == 3 && is_currency_code(finder, part->letter)) ||
+         (part->n_letters <= 2 && part->n_letters > 0 && mt_ascii_is_capital(letter) &&
+          mt_codes_char(finder, part->letter + 1) == '$')); /* US$ */
     if (!may_be_amount && !is_named && !is_currency)
         return;
     while (begin < end &&

@@ -341,7 +341,7 @@ static bool is_of_number(const struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i];
     uint32_t c = mt_codes_at(finder, item->begin);
-    if (item->has_unread || !mt_codes_joins_numbers(c) ||
+    if (item->has_unread || !mt_codes_joins_numbers(c) || c == '=' ||
         item->end != mt_codes_next(finder, item->begin))
         return false;
     bool is_fraction = u_charType((UChar32)c) == U_OTHER_NUMBER;
@@ -627,9 +627,10 @@ static void take_loose(struct mt_codes_finder *finder)
 struct marks {
     uint32_t open, close;
 };
-static const struct marks quotes[] = {
-    {'"', '"'},       {'\'', '\''},     {0x201C, 0x201D}, {0x201E, 0x201C}, {0x201E, 0x201D},
-    {0x2018, 0x2019}, {0x201A, 0x2018}, {0xAB, 0xBB},     {0xBB, 0xAB},     {0x2039, 0x203A}};
+static const struct marks quotes[] = {{'"', '"'},       {'\'', '\''},     {0x201C, 0x201D},
+                                      {0x201E, 0x201C}, {0x201E, 0x201D}, {0x2018, 0x2019},
+                                      {0x201A, 0x2018}, {0xAB, 0xBB},     {0xBB, 0xAB},
+                                      {0x2039, 0x203A}, {0xB4, 0xB4},     {'`', 0xB4}};
 
 static bool is_arrow(uint32_t c)
 {

@@ -47,13 +47,14 @@ static size_t count_letters(const struct mt_codes_finder *finder, size_t begin, 
 void mt_codes_take_frame(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     const struct mt_range line = mt_range_trim(finder->text, begin, end);
-    uint32_t c = mt_codes_at(finder, line.begin);
-    if (line.begin == line.end || mt_codes_before(finder, line.end) != c || !is_framing(c))
+    uint32_t c = mt_codes_at(finder, line.begin), close = c == '(' ? ')' : c;
+    if (line.begin == line.end || mt_codes_before(finder, line.end) != close ||
+        !(is_framing(c) || c == '('))
         return;
     size_t first = line.begin, last = line.end, n_first = 0, n_last = 0;
     for (; first < line.end && mt_codes_at(finder, first) == c; n_first++)
         first = mt_codes_next(finder, first);
-    for (; last > first && mt_codes_before(finder, last) == c; n_last++)
+    for (; last > first && mt_codes_before(finder, last) == close; n_last++)
         last = mt_previous_char(finder->text, last);
     bool is_spaced = mt_codes_is_blank(mt_codes_before(finder, last));
     bool is_one = n_first > 1 && n_last > 1

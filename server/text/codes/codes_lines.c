@@ -238,12 +238,13 @@ static size_t roman_end(const struct mt_codes_finder *finder, size_t at, size_t 
     return is_one ? at + n : at;
 }
 
-/* Returns the length of a list's number: 1. 2) (3) a) iv), a number in a circle and, before a
- * capital, a. and iv. */
+/* Returns the length of a list's number: 1. 2) (3) a) iv), a number in a circle or raised and,
+ * before a capital, a. and iv. */
 static size_t match_list_number(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
     uint32_t first = mt_codes_at(finder, line->begin);
-    if ((first >= 0x2460 && first <= 0x2473) || (first >= 0x2776 && first <= 0x2793))
+    bool is_raised = first == 0xB9 || first == 0xB2 || first == 0xB3;
+    if ((first >= 0x2460 && first <= 0x2473) || (first >= 0x2776 && first <= 0x2793) || is_raised)
         return mt_codes_before_blank(finder, line,
                                      mt_codes_next(finder, line->begin) - line->begin);
     size_t at = line->begin + (mt_codes_char(finder, line->begin) == '('), from = at;
@@ -495,6 +496,20 @@ static void take_speakers(struct mt_codes_finder *finder, const struct mt_range 
     }
 }
 
+/* Finds the same bullet further on in a line that begins with one: "●Red ●Green". */
+static void take_bullets(struct mt_codes_finder *finder, const struct mt_range *line,
+                         const struct mt_range *mark)
+{
+    size_t n = mark->end - mark->begin;
+    const char *bullet = finder->text + mark->begin;
+    if (n == 1) /* - * + may be something else */
+        return;
+    for (size_t at = line->begin + 1; at + n < line->end; at = mt_codes_next(finder, at))
+        if (finder->text[at - 1] == ' ' && memcmp(finder->text + at, bullet, n) == 0 &&
+            mt_codes_is_letter(mt_codes_at(finder, at + n)))
+            mt_codes_claim(finder, MT_CODE_EDGE, at, at + n);
+}
+
 /* Finds the numbers, or letters, that follow the one at the line's beginning: "1) one 2) two". */
 static void take_list(struct mt_codes_finder *finder, const struct mt_range *line,
                       struct mt_range mark)
@@ -548,9 +563,10 @@ static void take_marks(struct mt_codes_finder *finder, struct mt_range line)
         if (!n || finder->taken[mark.begin] != MT_TAKEN_EDGE)
             break;
         line.begin = mt_codes_skip_blanks(finder, mark.end, line.end);
-        if (matchers[k - 1] == match_bullet)
+        if (matchers[k - 1] == match_bullet) {
             take_speakers(finder, &line);
-        else if (finder->text[mark.end - 1] == ')')
+            take_bullets(finder, &line, &mark);
+        } else if (finder->text[mark.end - 1] == ')')
             take_list(finder, &line, mark);
     }
     take_note(finder, &line);

@@ -325,6 +325,21 @@ static size_t take_half(struct mt_codes_finder *finder, size_t i)
     return found != MT_NO_MATE;
 }
 
+/* Whether the items are two numbers with a dash between them, and degrees: 20–25 °C. */
+static bool is_span_of_degrees(const struct mt_codes_finder *finder,
+                               const struct mt_codes_item *numbers,
+                               const struct mt_codes_item *unit)
+{
+    size_t at = numbers->core_begin, end = numbers->core_end;
+    size_t first = mt_codes_number_end(finder, at, end);
+    uint32_t dash = first < end ? mt_codes_at(finder, first) : 0;
+    size_t second = first < end ? mt_codes_next(finder, first) : end;
+    return numbers->taken == MT_FREE && first > at && (dash == '-' || dash == 0x2013) &&
+           second < end && mt_codes_number_end(finder, second, end) == end &&
+           mt_codes_follows(finder, numbers, unit) && mt_codes_at(finder, unit->begin) == 0xB0 &&
+           unit->core_end - unit->begin <= 3;
+}
+
 /* Claims amounts in English texts with a unit of which models make other words: 5 m/s, 20 m2, and
  * 10 in. at the end of a text. */
 static size_t take_unit(struct mt_codes_finder *finder, size_t i)
@@ -334,6 +349,8 @@ static size_t take_unit(struct mt_codes_finder *finder, size_t i)
     static const char *const inches[] = {"in", NULL};
     const struct mt_codes_item *number = mt_codes_item_at(finder, i),
                                *unit = mt_codes_item_at(finder, i + 1);
+    if (is_span_of_degrees(finder, number, unit))
+        return mt_codes_take(finder, MT_CODE_WORD, number->core_begin, unit->core_end) ? 2 : 0;
     if (!mt_codes_is_english(finder) || !mt_codes_is_number(finder, number) ||
         !mt_codes_follows(finder, number, unit))
         return 0;

@@ -320,7 +320,10 @@ static size_t match_path(const struct run *run)
         return 0;
     if (n_lead > 0) { /* needs a word of small letters, or a file's ending behind the full stop */
         size_t n = labels.end - at;
-        bool is_word = n > 2 && (mt_ascii_is_small(run->text[at]) || run->text[run->begin] != '/');
+        bool has_two = labels.end + 1 < run->end && run->text[labels.end] == '/' &&
+                       mt_ascii_is_letter(run->text[labels.end + 1]); /* /Applications/Foo */
+        bool is_word =
+            n > 2 && (mt_ascii_is_small(run->text[at]) || has_two || run->text[run->begin] != '/');
         is_path = n_slashes > 0 ? is_word || is_path
                                 : n_lead == 1 && n > 1 &&
                                       (mt_codes_is_among_any_case(endings, run->text + at, n) ||

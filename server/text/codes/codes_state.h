@@ -236,6 +236,11 @@ void mt_codes_take_lone_quote(struct mt_codes_finder *finder, size_t begin, size
 /* Claims the marks of \"words\" as a pair and returns where the first one ends; 0: there is none. */
 size_t mt_codes_take_escaped_quotes(struct mt_codes_finder *finder, size_t begin);
 
+/* Claims, in a line, signs that touch words (codes_glued.c). */
+void mt_codes_take_glued(struct mt_codes_finder *finder, size_t begin, size_t end);
+/* Whether the sentence is about the signs text[begin, end): "the > sign". */
+bool mt_codes_is_mentioned(const struct mt_codes_finder *finder, size_t begin, size_t end);
+
 /* Returns where the number that begins at text[at] ends: digits, with full stops and commas between
  * them. */
 size_t mt_codes_number_end(const struct mt_codes_finder *finder, size_t at, size_t end);

@@ -294,7 +294,7 @@ static void take_respelt(struct mt_codes_finder *finder, size_t i)
     const struct mt_codes_item item = finder->items[i];
     size_t end = without_genitive(finder, item.core_begin, item.core_end);
     size_t first = mt_codes_next(finder, item.core_begin);
-    if (!item.is_name ||
+    if (!(item.is_name || first == end) || /* "ñ is a letter" */
         (first < end && finder->text[first] == '-' && !mt_codes_digit_at(finder, first + 1)))
         return;
     if (mt_codes_take(finder, MT_CODE_WORD, item.core_begin, end))
@@ -510,14 +510,14 @@ static void take_items(struct mt_codes_finder *finder)
 }
 
 /* Whether the character is invisible, or selects how the letter before it looks where the letter
- * has only one look. */
+ * has only one look, or there is none. */
 static bool is_unseen(const struct mt_codes_finder *finder, size_t at)
 {
     uint32_t c = mt_codes_at(finder, at), before = mt_codes_before(finder, at);
     bool is_selector = c >= 0xFE00 && c <= 0xFE0F;
+    bool has_one_look = (before < 0x250 && mt_codes_is_letter(before)) || mt_codes_is_blank(before);
     return finder->taken[at] == MT_FREE &&
-           (mt_codes_is_invisible(finder, c) ||
-            (is_selector && before < 0x250 && mt_codes_is_letter(before)));
+           (mt_codes_is_invisible(finder, c) || (is_selector && has_one_look));
 }
 
 /* Claims invisible characters, so that the model does not get them. */
@@ -537,6 +537,7 @@ void mt_codes_find_words(struct mt_codes_finder *finder)
 {
     for (size_t begin = 0; begin < finder->length && !finder->status;) {
         size_t end = mt_codes_line_end(finder, begin);
+        mt_codes_take_glued(finder, begin, end);
         mt_codes_take_bars(finder, begin, end);
         take_brackets(finder, begin, end);
         if (mt_codes_list_items(finder, begin, end))
