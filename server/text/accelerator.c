@@ -105,7 +105,8 @@ static size_t find_place(const char *text, size_t length, uint32_t letter)
             return at;
         if (begins && first == length)
             first = at;
-        is_in_word = u_isalnum((UChar32)c);
+        /* no mark goes into %1 or &1 either */
+        is_in_word = u_isalnum((UChar32)c) || (c < 0x80 && strchr("%&$@#{<\\", (int)c));
         at += mt_char_length(text + at);
     }
     return first;

@@ -74,6 +74,7 @@ static const struct {
     {'&', 'F', "(leer)", "(&leer)"},
     {'&', 'F', "%s Fenster", "%s &Fenster"},
     {'&', 'F', "%s {f}", "%s {f}(&F)"},
+    {'&', 'O', "%1 open", "%1 &open"},
     {'&', 'O',
      "\xC3\x96"
      "ffnen",
