@@ -23,7 +23,8 @@ size_t mt_cue_tag_length(const char *text, size_t length, size_t at, enum mt_cue
     char second = at + 2 < length ? text[at + 2] : '\0';
     size_t end = 0;
     bool is_tag = mt_ascii_is_letter(first) || (first == '/' && mt_ascii_is_letter(second));
-    bool is_time = markup == MT_CUES_VTT && mt_ascii_is_digit(first) && mt_ascii_is_digit(second);
+    bool is_time = mt_ascii_is_digit(first) && mt_ascii_is_digit(second) &&
+                   (markup == MT_CUES_VTT || (at + 3 < length && text[at + 3] == ':'));
     bool is_brace = markup == MT_CUES_SRT &&
                     (first == '\\' || (first && strchr("yYcCfFsSpPoO", first) && second == ':'));
     if (at < length && text[at] == '<' && (is_tag || is_time))
@@ -52,6 +53,13 @@ static bool have_same_name(const char *text, const struct mt_cue_tag *a, const s
     return a_length == b_length && a_length > 0 && strncasecmp(a_name, b_name, a_length) == 0;
 }
 
+/* Whether the tag is a line break: <br>, <br/>. */
+static bool is_break(const char *text, const struct mt_cue_tag *tag)
+{
+    const char *name = NULL;
+    return !tag->is_closing && name_of(text, tag, &name) == 2 && strncasecmp(name, "br", 2) == 0;
+}
+
 /* Pairs every closing tag with the nearest open one of its name; tags opened in between have no
  * mate. */
 static void pair(const char *text, struct mt_cue_tags *tags)
@@ -60,7 +68,7 @@ static void pair(const char *text, struct mt_cue_tags *tags)
     for (size_t i = 0; i < tags->n; i++) {
         struct mt_cue_tag *tag = &tags->items[i];
         const char *name;
-        if (name_of(text, tag, &name) == 0)
+        if (name_of(text, tag, &name) == 0 || is_break(text, tag))
             continue;
         n_named++;
         if (!tag->is_closing) {
@@ -163,11 +171,16 @@ static enum mt_status read_cue(const char *source, size_t length, enum mt_cue_ma
         if (!tag)
             break;
         bool is_pair = tag->mate != MT_NO_MATE;
+        size_t begin = segment->words.length;
+        bool is_gap = is_break(source, tag) && begin > 0 && segment->words.bytes[begin - 1] != ' ';
+        if (is_gap)
+            mt_text_append(&segment->words, " ", 1);
         const struct mt_code code = {
-            .kind = !is_pair          ? MT_CODE_POINT
+            .kind = is_gap            ? MT_CODE_GAP
+                    : !is_pair        ? MT_CODE_POINT
                     : tag->is_closing ? MT_CODE_CLOSE
                                       : MT_CODE_OPEN,
-            .at = {segment->words.length, segment->words.length},
+            .at = {begin, segment->words.length},
             .bytes = {tag->begin, tag->end},
             .mate = tag->mate,
         };

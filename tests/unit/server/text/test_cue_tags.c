@@ -21,7 +21,9 @@ static const struct {
     {"{\\an8}{name}", MT_CUES_VTT, 0, 0},
     {"{name}", MT_CUES_SRT, 0, 0},
     {"<c.loud>a</c><00:01.000>b", MT_CUES_VTT, 3, 0},
-    {"<00:01.000>b", MT_CUES_SRT, 0, 0},
+    {"<00:01.000>b", MT_CUES_SRT, 1, 0},
+    {"<00 b>", MT_CUES_SRT, 0, 0},
+    {"a<br>b<BR/>c", MT_CUES_VTT, 2, 0},
     {"<v Anna>b", MT_CUES_VTT, 1, 1},
     {"<i", MT_CUES_SRT, 0, 0},
     {"<i\n>", MT_CUES_SRT, 0, 0},
@@ -95,6 +97,20 @@ START_TEST(pairs_are_pairs_and_others_points)
 }
 END_TEST
 
+START_TEST(breaks_are_blanks)
+{
+    struct mt_coded coded;
+    const struct mt_coded_segment *segment =
+        read_cue(&coded, mt_read_vtt, "Hello<br>there <br/>now");
+    ck_assert_str_eq(segment->words.bytes, "Hello there now");
+    ck_assert_uint_eq(segment->n, 2);
+    ck_assert_int_eq(segment->codes[0].kind, MT_CODE_GAP);
+    ck_assert_uint_eq(segment->codes[0].at.end, 6);
+    expect_code(&coded, 1, MT_CODE_POINT, 12, MT_NO_MATE, "<br/>");
+    mt_coded_finish(&coded);
+}
+END_TEST
+
 /* codes_find.h finds them. */
 START_TEST(placeholders_are_words_here)
 {
@@ -134,6 +150,7 @@ Suite *suite_cue_tags(void)
     tcase_add_loop_test(all, tags_are_found_and_paired, 0, (int)(sizeof cases / sizeof *cases));
     tcase_add_test(all, too_many_are_refused);
     tcase_add_test(all, pairs_are_pairs_and_others_points);
+    tcase_add_test(all, breaks_are_blanks);
     tcase_add_test(all, placeholders_are_words_here);
     tcase_add_test(all, entities_are_characters_of_webvtt_alone);
     suite_add_tcase(suite, all);
