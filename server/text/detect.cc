@@ -2,6 +2,7 @@ extern "C" {
 #include "server/text/detect.h"
 
 #include "base/real.h"
+#include "base/text.h"
 #include "server/text/scripts.h"
 }
 
@@ -15,6 +16,8 @@ extern "C" {
 #include <cstring>
 #include <new>
 #include <string>
+
+#include <unicode/uchar.h>
 
 // Documented in CLD2's header, but defined inside: an answer for short texts too.
 static const int best_effort = 0x4000;
@@ -97,6 +100,66 @@ static void shorten(char code[MT_LANGUAGE_BYTES], const struct text *text)
     bare[n] = '\0';
     if (mt_language_normalise(bare, usual) && fits_as_well(usual, code, text))
         std::strcpy(code, usual);
+}
+
+// Words of grammar, which sentences are full of, and borrowed words are not among. Those that English
+// shares are left out, except in its own list.
+static const struct {
+    const char *code;
+    const char *words; // each between two blanks
+} grammars[] = {
+    {"en",
+     " the a an is are was be to of and in on at by for from with not no this that it you your"
+     " my me i we he she they have has do does can will or as if "},
+    {"it", " il lo la gli le un una di che non è e per con sono ho del della dei mio tuo tua suo"
+           " questo questa si alla "},
+    {"es", " el la los las un una de que es y por con mi tu su está del al para se en lo "},
+    {"fr", " le la les un une de des du et est pas que mon votre je vous ce pour avec en au nous "},
+    {"pt", " o os um uma de que não é e por com meu minha seu sua da dos para está em "},
+    {"de", " der das den ist nicht und ein eine ich sie mit dem zu von "},
+    {"nl", " het een van niet en ik zijn mijn de dat voor met te "},
+};
+static const size_t n_grammars = sizeof grammars / sizeof *grammars;
+static const size_t longest_grammar_word = 16;
+
+// Calls use(word) with each word in small letters, between two blanks.
+template <typename Use> static void each_word(const struct text *text, Use use)
+{
+    std::string word = " ";
+    bool is_tag = false;
+    for (size_t at = 0; at <= text->length;) {
+        const bool is_end = at == text->length;
+        const uint32_t c = is_end ? ' ' : mt_utf8_decode(text->bytes + at);
+        is_tag = text->is_html && (c == '<' || (is_tag && c != '>'));
+        if (!is_tag && u_isalpha(static_cast<UChar32>(c))) {
+            char bytes[4];
+            const size_t n =
+                mt_utf8_encode(static_cast<uint32_t>(u_tolower(static_cast<UChar32>(c))), bytes);
+            if (word.size() < longest_grammar_word)
+                word.append(bytes, n);
+        } else if (word.size() > 1) {
+            use(word.append(" "));
+            word = " ";
+        }
+        at += is_end ? 1 : mt_utf8_length(static_cast<unsigned char>(text->bytes[at]));
+    }
+}
+
+// The language whose grammar the text has, where that is none of English; otherwise nullptr. A single
+// English word makes CLD2 take other sentences for English: "La tua password non è corretta".
+static const char *grammar_of(const struct text *text)
+{
+    size_t n[n_grammars] = {};
+    each_word(text, [&n](const std::string &word) {
+        for (size_t k = 0; k < n_grammars; k++)
+            n[k] += std::strstr(grammars[k].words, word.c_str()) != nullptr;
+    });
+    size_t best = 1, second = 0;
+    for (size_t k = 2; k < n_grammars; k++)
+        best = n[k] > n[best] ? k : best;
+    for (size_t k = 1; k < n_grammars; k++)
+        second = k != best && n[k] > second ? n[k] : second;
+    return n[0] == 0 && n[best] > 1 && n[best] > second ? grammars[best].code : nullptr;
 }
 
 // Languages that the letters are not for are none: CLD2 takes Cyrillic for Romanian, and with a
@@ -238,7 +301,14 @@ static bool choose_hinted(const struct text *text, const std::string &hint,
 static void detect(const struct text *text, const struct mt_detect_languages *languages,
                    struct mt_detection *out)
 {
-    const struct ranking free = rank(text, nullptr);
+    struct ranking free = rank(text, nullptr);
+    const bool is_english = free.n > 0 && std::strcmp(free.parts[0].code, "en") == 0;
+    const char *grammar = is_english ? grammar_of(text) : nullptr;
+    if (grammar != nullptr) {
+        std::strcpy(free.parts[0].code, grammar);
+        free.parts[0].confidence = MT_DETECT_CERTAIN;
+        free.parts[0].score = HUGE_VAL; // no hint makes it better
+    }
     out->first = first_of(languages, text);
     out->is_open = languages->has_usual && text->scripts.n_words <= 1;
     set(out, out->first, 0, true);

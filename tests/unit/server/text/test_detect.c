@@ -84,6 +84,9 @@ static const struct {
     {"Où est la gare ?", &en_de, "fr", true},
     {"你好", &en_de, "zh-Hans", true},
     {"привет", &en_de, "ru", true},
+    /* An English word in each, but other grammar. */
+    {"La tua password non è corretta", &en_de, "it", true},
+    {"Mi password es incorrecta", &en_de, "es", true},
     /* Latin letters stand in texts of any language. */
     {"Hello world, my friends!", &ja, "en", true},
     {"Windows", &ja, "en", false},
