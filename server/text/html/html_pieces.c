@@ -163,6 +163,16 @@ bool mt_html_says_no(const GumboNode *node)
            (class && mt_html_class_says_no(class->value));
 }
 
+/* Whether the element holds a code of another document, as those of translators' files do. */
+static bool is_foreign_code(const GumboNode *node)
+{
+    static const char *const names[] = {"ph", "bpt", "ept", "it"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (node->v.element.tag == GUMBO_TAG_UNKNOWN && mt_html_is_named(node, names[i]))
+            return true;
+    return false;
+}
+
 static bool is_ignored(const struct mt_coded_options *options, const GumboNode *node)
 {
     for (size_t i = 0; i < options->n_ignored_tags; i++)
@@ -182,7 +192,7 @@ bool mt_html_is_left_alone(const struct mt_coded_options *options, const GumboNo
     };
     bool is_other = node->v.element.tag_namespace != GUMBO_NAMESPACE_HTML && !is_svg_read(node);
     return is_other || is_among(node->v.element.tag, tags, sizeof tags / sizeof *tags) ||
-           mt_html_says_no(node) || is_ignored(options, node);
+           mt_html_says_no(node) || is_ignored(options, node) || is_foreign_code(node);
 }
 
 /* Whether any text within the node has words that a reader sees. */
@@ -367,6 +377,8 @@ static void find_extent(const struct lister *lister, const GumboNode *node, stru
 /* Whether an element that is left alone is used as a word of a sentence. */
 static bool is_word(const GumboNode *node)
 {
+    if (is_foreign_code(node) && !mt_html_is_named(node, "ph"))
+        return false;
     return node->type == GUMBO_NODE_ELEMENT && !mt_html_is_raw_text(node) && holds_words(node) &&
            (mt_html_says_no(node) || node->v.element.tag_namespace == GUMBO_NAMESPACE_HTML);
 }

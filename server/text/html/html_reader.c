@@ -71,9 +71,14 @@ static void append_text(struct reader *reader, const char *text)
 static void append_piece(struct reader *reader, size_t text)
 {
     struct mt_html_walk walk = mt_html_walk(&reader->pieces, text);
+    const char *source = reader->pieces.source;
+    bool is_in_template = false; /* <% a && b %>, which is copied */
     for (struct mt_html_char next; mt_html_next_char(&walk, &next) && !reader->status;) {
-        if (next.is_entity)
+        size_t at = next.source.begin;
+        is_in_template = is_in_template || (source[at] == '<' && source[at + 1] == '%');
+        if (next.is_entity || (is_in_template && strchr("<>&", source[at])))
             remember_entity(reader, &next);
+        is_in_template = is_in_template && !(source[at] == '>' && source[at - 1] == '%');
         append(reader, next.bytes, next.n_bytes);
     }
 }
@@ -421,7 +426,8 @@ static size_t add_start(struct reader *reader, size_t index)
         append_piece(reader, index + 1);
         return piece->mate + 1;
     }
-    size_t behind = mt_html_is_note(&reader->pieces, index) ? add_formula(reader, index) : index;
+    bool may_be_index = piece->tag != GUMBO_TAG_A && mt_html_is_note(&reader->pieces, index);
+    size_t behind = may_be_index ? add_formula(reader, index) : index;
     if (behind > index)
         return behind;
     add_whole(reader, index);

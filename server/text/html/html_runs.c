@@ -22,6 +22,8 @@
 #define LEAST_WORD_LETTERS 3
 #define LEAST_WORDS 3
 
+#define MOST_NOTE_DIGITS 3
+
 /* Most blanks in a title, which has one word more. */
 #define MAX_TITLE_BLANKS 4
 
@@ -34,6 +36,11 @@ static size_t index_behind(const struct mt_html_pieces *pieces, size_t index)
 
 /* ---- pairs ---- */
 
+static bool ends_sentence(uint32_t c)
+{
+    return u_hasBinaryProperty((UChar32)c, UCHAR_S_TERM) || c == '.' || c == 0x2026;
+}
+
 static bool is_same_name(const struct mt_html_pieces *pieces, size_t a, size_t b)
 {
     struct mt_range x = pieces->items[a].name, y = pieces->items[b].name;
@@ -41,13 +48,33 @@ static bool is_same_name(const struct mt_html_pieces *pieces, size_t a, size_t b
            strncasecmp(pieces->source + x.begin, pieces->source + y.begin, x.end - x.begin) == 0;
 }
 
+/* Whether the link is a note's number: [3], or a number behind a sentence without a blank. */
+static bool is_note_link(const struct mt_html_pieces *pieces, size_t first,
+                         const struct mt_html_counts *held)
+{
+    const struct mt_html_ends *before = first > 0 ? &pieces->items[first - 1].ends : NULL;
+    size_t text = first + 1;
+    while (pieces->items[text].kind == MT_HTML_START)
+        text++;
+    bool is_number = held->digits > 0 && held->digits <= MOST_NOTE_DIGITS && held->blanks == 0 &&
+                     held->letters + held->words + held->points + held->breaks == 0;
+    bool is_bracketed = held->signs == 2 && pieces->items[text].ends.first == '[' &&
+                        pieces->items[text].ends.last == ']';
+    bool is_behind =
+        held->signs == 0 && before && !before->has_blank_behind && ends_sentence(before->last);
+    return is_number && (is_bracketed || is_behind);
+}
+
 bool mt_html_is_note(const struct mt_html_pieces *pieces, size_t first)
 {
     const struct mt_html_piece *piece = &pieces->items[first];
-    if (piece->kind != MT_HTML_START || piece->mate == MT_NO_MATE ||
-        (piece->tag != GUMBO_TAG_SUP && piece->tag != GUMBO_TAG_SUB))
+    if (piece->kind != MT_HTML_START || piece->mate == MT_NO_MATE)
         return false;
     struct mt_html_counts held = mt_html_count(pieces, first, piece->mate);
+    if (piece->tag == GUMBO_TAG_A)
+        return is_note_link(pieces, first, &held);
+    if (piece->tag != GUMBO_TAG_SUP && piece->tag != GUMBO_TAG_SUB)
+        return false;
     const struct mt_raised words = {held.letters, held.digits, held.signs, held.blanks};
     return held.words + held.points + held.breaks == 0 && mt_is_note_mark(&words);
 }
@@ -128,11 +155,6 @@ static bool is_phrase_tag(GumboTag tag)
         if (tags[i] == tag)
             return true;
     return false;
-}
-
-static bool ends_sentence(uint32_t c)
-{
-    return u_hasBinaryProperty((UChar32)c, UCHAR_S_TERM) || c == '.' || c == 0x2026;
 }
 
 /* Whether the character separates texts, and does not stand within one. */

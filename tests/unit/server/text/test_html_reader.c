@@ -95,6 +95,9 @@ static const struct {
     {"Use <code> f <b>(x)</b> </code>now", "[Use {=<code> f <b>(x)</b> </code>|f (x)} now]"},
     {"in <span translate=NO>New York</span>.",
      "[in {=<span translate=NO>New York</span>|New York}.]"},
+    {"Hello <ph id=1>&lt;br/&gt;</ph> world", "[Hello {=<ph id=1>&lt;br/&gt;</ph>|<br/>} world]"},
+    {"a <bpt id=1>&lt;b&gt;</bpt>b<ept id=1>&lt;/b&gt;</ept> c",
+     "[a {.<bpt id=1>&lt;b&gt;</bpt>}b{.<ept id=1>&lt;/b&gt;</ept>} c]"},
     {"see <X-IGNORED>it <b>so</b></X-IGNORED>",
      "[see {=<X-IGNORED>it <b>so</b></X-IGNORED>|it so}]"},
     {"a <svg><text>b</text></svg> c", "[a {.<svg><text>b</text></svg>} c]"},
@@ -116,6 +119,10 @@ static const struct {
     {"<textarea>a</textarea>", "<textarea>a</textarea>"},
     {"<script>a</script>", "<script>a</script>"},
     {"<p>&nbsp;</p><p> - </p>", "<p>&nbsp;</p><p> - </p>"},
+    /* Numbers of notes in links. */
+    {"See the note<a href=1>[3]</a>.", "[See the note{.<a href=1>[3]</a>}.]"},
+    {"He won.<a href=1>2</a> She lost.", "[He won.{.<a href=1>2</a>} She lost.]"},
+    {"Go to page <a href=1>2</a> now", "[Go to page {+<a href=1>}2{-</a>} now]"},
     /* Points, and what has no words. */
     {"I <img> see", "[I {.<img>} see]"},
     {"a <!-- b --> c<?php d ?>e", "[a {.<!-- b -->} c{.<?php d ?>}e]"},
@@ -320,6 +327,20 @@ START_TEST(characters_are_written_as_their_source_wrote_them)
     out.length = 0;
     coded.write(&coded.segments[1], "\"\xC3\xB6>&\xC2\xA0", 7, &out);
     ck_assert_str_eq(out.bytes, "\"\xC3\xB6&gt;&amp;\xC2\xA0");
+    mt_text_finish(&out);
+    mt_coded_finish(&coded);
+}
+END_TEST
+
+/* What a template's language has between <% and %> is no markup. */
+START_TEST(instructions_of_templates_are_written_as_they_are)
+{
+    struct mt_coded coded;
+    struct mt_text out = {0};
+    read_html("<p><%= a > b && c %> is < 5</p>", &coded);
+    ck_assert_uint_eq(coded.n, 1);
+    coded.write(&coded.segments[0], "<%= a > b && c %>", 17, &out);
+    ck_assert_str_eq(out.bytes, "<%= a > b && c %>");
     mt_text_finish(&out);
     mt_coded_finish(&coded);
 }
@@ -613,6 +634,7 @@ Suite *suite_html_reader(void)
                         sizeof neighbours / sizeof neighbours[0]);
     tcase_add_loop_test(tcase, parts_of_a_sentence_stay_together, 0,
                         sizeof sentences / sizeof sentences[0]);
+    tcase_add_test(tcase, instructions_of_templates_are_written_as_they_are);
     tcase_add_test(tcase, characters_are_written_as_their_source_wrote_them);
     tcase_add_test(tcase, a_tree_does_not_depend_on_what_memory_held);
     tcase_add_loop_test(tcase, what_is_not_translated_is_equal_to_the_byte, 0, N_PARTS);
