@@ -492,11 +492,15 @@ static bool is_in_folder(const char *text, size_t length, size_t begin)
     return at(text, length, i) == '\\' && text[i - 1] != ' ';
 }
 
-/* C:\Users\Public, \\server\share. */
+/* C:\Users\Public, C:/Data, \\server\share. */
 static size_t match_path(const char *text, size_t length, size_t begin)
 {
     size_t end = begin;
-    if (mt_ascii_is_letter(at(text, length, begin)) && starts(text, length, begin + 1, ":\\"))
+    bool is_drive =
+        mt_ascii_is_letter(at(text, length, begin)) &&
+        (starts(text, length, begin + 1, ":\\") ||
+         (starts(text, length, begin + 1, ":/") && is_name_char(at(text, length, begin + 3))));
+    if (is_drive)
         end += 3;
     else if (starts(text, length, begin, "\\\\") && is_name_char(at(text, length, begin + 2)))
         end += 2;

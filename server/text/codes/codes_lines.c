@@ -551,7 +551,7 @@ static void take_marks(struct mt_codes_finder *finder, struct mt_range line)
                                       const struct mt_range *line) = {
         match_bullet,       match_list_number, match_hour,   match_song_time,
         match_notice,       match_fields,      match_prefix, mt_codes_match_commit,
-        mt_codes_match_log, match_heading,     match_box};
+        mt_codes_match_log, match_heading,     match_box,    mt_codes_match_mark};
     for (size_t n_marks = 0; n_marks < MAX_MARKS; n_marks++) {
         size_t n = 0, k = 0;
         while (k < sizeof matchers / sizeof *matchers && !n)
@@ -568,6 +568,8 @@ static void take_marks(struct mt_codes_finder *finder, struct mt_range line)
             take_bullets(finder, &line, &mark);
         } else if (finder->text[mark.end - 1] == ')')
             take_list(finder, &line, mark);
+        else if (finder->text[mark.begin] == '#')
+            mt_codes_take_closing(finder, &line);
     }
     take_note(finder, &line);
 }
@@ -598,16 +600,32 @@ static size_t least_blanks(const struct mt_codes_finder *finder, const struct mt
     return 2;
 }
 
+/* Returns where the blanks end that begin at text[at], those that do not break a line included, and
+ * how many they are. */
+static size_t blanks_end(const struct mt_codes_finder *finder, size_t at, size_t end, size_t *n)
+{
+    *n = 0;
+    while (at < end && (finder->text[at] == ' ' || mt_codes_at(finder, at) == 0xA0)) {
+        at = mt_codes_next(finder, at);
+        ++*n;
+    }
+    return at;
+}
+
 static void take_tabs(struct mt_codes_finder *finder, const struct mt_range *line)
 {
     const size_t least = least_blanks(finder, line);
-    for (size_t i = line->begin, n; i < line->end; i += n ? n : 1) {
-        n = count(finder, i, line->end, finder->text[i] == ' ' ? ' ' : '\t');
-        bool is_column = n >= least && i > line->begin &&
-                         !mt_codes_is_one_of(finder->text[i - 1], ".,;!?") &&
+    for (size_t i = line->begin, n, end; i < line->end; i = end) {
+        bool is_tab = finder->text[i] == '\t';
+        end = is_tab ? i + count(finder, i, line->end, '\t') : blanks_end(finder, i, line->end, &n);
+        bool is_mixed =
+            end > i && finder->text[i] != finder->text[mt_previous_char(finder->text, end)];
+        bool is_column = !is_tab && n >= (is_mixed ? LEAST_COLUMN_BLANKS : least) &&
+                         i > line->begin && !mt_codes_is_one_of(finder->text[i - 1], ".,;!?") &&
                          (n >= LEAST_COLUMN_BLANKS || finder->text[i - 1] != ':');
-        if (is_column || (n && finder->text[i] == '\t'))
-            mt_codes_claim(finder, MT_CODE_EDGE, i, i + n);
+        if (is_tab || is_column)
+            mt_codes_claim(finder, MT_CODE_EDGE, i, end);
+        end = end > i ? end : mt_codes_next(finder, i);
     }
 }
 
@@ -658,6 +676,7 @@ static void take_accelerator(struct mt_codes_finder *finder)
 void mt_codes_find_lines(struct mt_codes_finder *finder)
 {
     size_t begin = language_code_end(finder), no_fences = finder->length;
+    size_t front_end = mt_codes_front_matter_end(finder);
     memset(finder->taken, MT_TAKEN_OWN, begin);
     take_accelerator(finder);
     for (size_t next; begin < finder->length && !finder->status; begin = next) {
@@ -674,7 +693,9 @@ void mt_codes_find_lines(struct mt_codes_finder *finder)
             mt_codes_claim(finder, MT_CODE_EDGE, line.begin, line.end);
         } else if ((comment = mt_codes_comment_begin(finder, &line)) > 0) {
             mt_codes_claim(finder, MT_CODE_EDGE, line.begin, comment);
-        } else {
+        } else if (begin > 0 && begin < front_end) {
+            mt_codes_take_property(finder, &line);
+        } else if (!mt_codes_take_definition(finder, &line)) {
             take_tabs(finder, &line);
             take_boxes(finder, &line);
             if (finder->text[line.begin] == '|' && finder->text[line.end - 1] == '|' &&

@@ -87,11 +87,14 @@ static size_t match_abridged(const struct run *run)
     return is_one && at == end ? end : 0;
 }
 
-/* Matches branches of git and names of Reddit: feature/login-page, origin/main, u/someone. */
+/* Matches branches of git, folders and names of Reddit: feature/login-page, origin/main,
+ * src/main/java, u/someone. */
 static size_t match_branch(const struct run *run)
 {
-    static const char *const names[] = {"feature", "bugfix", "hotfix", "release", "feat", "fix",
-                                        "chore",   "origin", "refs",   "u",       "r",    NULL};
+    static const char *const names[] = {
+        "feature", "bugfix", "hotfix", "release", "feat",         "fix", "chore", "origin",
+        "refs",    "u",      "r",      "src",     "lib",          "usr", "etc",   "opt",
+        "tmp",     "var",    "dist",   "vendor",  "node_modules", NULL};
     size_t end = name_end(run, run->begin), at = end;
     if (at + 2 >= run->end || run->text[at] != '/' ||
         !mt_codes_is_among(names, run->text + run->begin, at - run->begin))
@@ -100,6 +103,21 @@ static size_t match_branch(const struct run *run)
                              (at + 1 < run->end && mt_codes_is_one_of(run->text[at], "/-."))))
         at++;
     return at > end + 2 && mt_ascii_is_letter(run->text[end + 1]) ? at : 0;
+}
+
+/* Matches the issue of a project on GitHub: owner/name#12. */
+static size_t match_issue(const struct run *run)
+{
+    size_t at = run->begin, n_slashes = 0;
+    while (at < run->end &&
+           (mt_codes_is_name_char(run->text[at]) || mt_codes_is_one_of(run->text[at], "-./")))
+        n_slashes += run->text[at++] == '/';
+    size_t digits = at + 1, end = digits;
+    while (end < run->end && mt_ascii_is_digit(run->text[end]))
+        end++;
+    return n_slashes < 2 && at > run->begin && at < run->end && run->text[at] == '#' && end > digits
+               ? end
+               : 0;
 }
 
 /* Matches calls such as print(), obj.method(x, 1) and alert("Hi"), but neither "file(s)" nor
@@ -369,6 +387,21 @@ static size_t match_ampersand(const struct run *run)
     }
 }
 
+/* Matches names with a quoted letter or word inside: Toys"R"Us. */
+static size_t match_quoting(const struct run *run)
+{
+    size_t at = run->begin, n = 0;
+    for (; at < run->end; at++) {
+        bool is_mark = run->text[at] == '"' && at > run->begin && at + 1 < run->end &&
+                       mt_ascii_is_letter(run->text[at - 1]) &&
+                       mt_ascii_is_letter(run->text[at + 1]);
+        if (!is_mark && !mt_ascii_is_letter(run->text[at]))
+            break;
+        n += is_mark;
+    }
+    return n == 2 && at == run->end ? at : 0;
+}
+
 /* Matches C++, C#, F#, Notepad++. */
 static size_t match_sharp(const struct run *run)
 {
@@ -472,9 +505,10 @@ static bool ends_at(const struct run *run, size_t end)
 size_t mt_codes_match_name(const char *text, size_t begin, size_t end)
 {
     static size_t (*const matchers[])(const struct run *run) = {
-        match_call,      match_path,       match_camel,    match_snake, match_hash,  match_numbered,
-        match_ampersand, match_sharp,      match_protocol, match_flag,  match_field, match_joined,
-        match_serial,    match_apostrophe, match_abridged, match_branch};
+        match_call,     match_path,      match_camel,  match_snake,      match_hash,
+        match_numbered, match_ampersand, match_sharp,  match_protocol,   match_flag,
+        match_field,    match_joined,    match_serial, match_apostrophe, match_abridged,
+        match_branch,   match_issue,     match_quoting};
     const struct run run = {text, begin, end};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers && begin < end; k++) {
         size_t found = matchers[k](&run);

@@ -83,9 +83,10 @@ static const char *const programs[] = {
     "dnf",       "docker",  "git",  "grep",    "kubectl", "ls",    "mkdir", "mv",   "npm",
     "npx",       "pip",     "pip3", "python3", "rm",      "rsync", "scp",   "snap", "ssh",
     "systemctl", "tar",     "wget", "yarn",    "yum",     NULL};
-static const char *const verbs[] = {"add",     "build", "clone",  "commit",  "enable",  "init",
-                                    "install", "pull",  "push",   "remove",  "restart", "run",
-                                    "start",   "stop",  "update", "upgrade", NULL};
+static const char *const verbs[] = {"add",     "build", "clone",  "commit",  "enable",   "init",
+                                    "install", "pull",  "push",   "remove",  "restart",  "run",
+                                    "start",   "stop",  "update", "upgrade", "checkout", "merge",
+                                    "rebase",  "fetch", "stash",  "exec",    NULL};
 
 /* Returns whether the word at *at is one of these, and moves *at to the next word. */
 static bool take_word(const struct mt_codes_finder *finder, const struct mt_range *line, size_t *at,
@@ -98,6 +99,25 @@ static bool take_word(const struct mt_codes_finder *finder, const struct mt_rang
         return false;
     *at = mt_codes_skip_blanks(finder, end, line->end);
     return true;
+}
+
+/* Whether all words are of small letters, and none is one that sentences have: git push origin
+ * main. */
+static bool is_typed_like(const struct mt_codes_finder *finder, const struct mt_range *line)
+{
+    static const char *const words[] = {
+        "a",  "an", "the", "and", "or", "to",   "for", "from", "with", "your", "my", "is", "it",
+        "of", "in", "on",  "all", "as", "this", "if",  "now",  "here", "new",  "by", NULL};
+    for (size_t at = line->begin; at < line->end;) {
+        size_t end = at;
+        while (end < line->end && finder->text[end] != ' ')
+            if (mt_ascii_is_capital(finder->text[end++]))
+                return false;
+        if (mt_codes_is_among(words, finder->text + at, end - at))
+            return false;
+        at = mt_codes_skip_blanks(finder, end, line->end);
+    }
+    return mt_codes_is_english(finder);
 }
 
 bool mt_codes_is_command(const struct mt_codes_finder *finder, struct mt_range range)
@@ -124,7 +144,8 @@ bool mt_codes_is_command(const struct mt_codes_finder *finder, struct mt_range r
                      (begins && i + 1 < line.end && mt_codes_is_one_of(finder->text[i], "-/~") &&
                       !mt_codes_is_blank((unsigned char)finder->text[i + 1]));
     }
-    return has_option || (has_verb && n_words <= 1);
+    return has_option ||
+           (has_verb && (n_words <= 1 || (n_words == 2 && is_typed_like(finder, &line))));
 }
 
 size_t mt_codes_match_command(const struct mt_codes_finder *finder, size_t begin, size_t end)

@@ -187,6 +187,19 @@ size_t mt_codes_match_commit(const struct mt_codes_finder *finder, const struct 
 /* Returns the length of what a line of a log begins with: 2024-01-15 10:23:45 INFO, [WARN], Nov 28
  * 21:00:01 host sshd[123]: */
 size_t mt_codes_match_log(const struct mt_codes_finder *finder, const struct mt_range *line);
+/* Returns the length of a mark of Markdown's dialects, reStructuredText or Textile: [!NOTE], :::
+ * warning, .. note::, h1., *[HTML]: */
+size_t mt_codes_match_mark(const struct mt_codes_finder *finder, const struct mt_range *line);
+/* Claims a line that is Markdown's definition of a link, [name]: address "Title", or begins a block
+ * with a title, !!! note "Title"; its title is left. */
+bool mt_codes_take_definition(struct mt_codes_finder *finder, const struct mt_range *line);
+/* Claims the # at the end of a heading. */
+void mt_codes_take_closing(struct mt_codes_finder *finder, const struct mt_range *line);
+/* Returns where the line begins that ends the front matter, "key: value" between two lines ---;
+ * 0: there is none. */
+size_t mt_codes_front_matter_end(const struct mt_codes_finder *finder);
+/* Claims a line of it, except for the value of a title or description. */
+void mt_codes_take_property(struct mt_codes_finder *finder, const struct mt_range *line);
 /* Returns n where a blank and more of the line follow its first n bytes, otherwise 0. */
 size_t mt_codes_before_blank(const struct mt_codes_finder *finder, const struct mt_range *line,
                              size_t n);

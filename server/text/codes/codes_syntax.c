@@ -1,6 +1,6 @@
 /* Finds what is recognised by its spelling anywhere in a text: placeholders, template languages,
  * code, escapes, mentions, emoji. */
-#include "server/text/codes/codes_state.h"
+#include "server/text/codes/codes_syntax.h"
 
 #include "base/ascii.h"
 #include "base/size.h"
@@ -13,8 +13,6 @@
 
 #include <unicode/uchar.h>
 
-/* Most bytes of such a code, except that blocks of code and addresses may be longer. */
-#define MAX_SYNTAX_BYTES 256
 #define MAX_CODE_BYTES 1024
 /* Most bytes of a JSON object within a sentence. */
 #define MAX_OBJECT_BYTES 400
@@ -23,47 +21,10 @@
 #define MAX_SYMBOL_LETTERS 3
 #define MAX_NUMBER_BYTES 16
 #define MAX_WORD_BYTES 40
+#define MAX_GENERIC_BYTES 80
 
-struct syntax {
-    size_t n; /* length in bytes; 0: nothing was found */
-    enum mt_code_kind kind;
-    bool is_loose;
-};
-
-static const struct syntax nothing = {0};
-
-static struct syntax word(size_t n)
-{
-    return (struct syntax){.n = n, .kind = MT_CODE_WORD};
-}
-
-static struct syntax edge(size_t n)
-{
-    return (struct syntax){.n = n, .kind = MT_CODE_EDGE};
-}
-
-static bool starts(const struct mt_codes_finder *finder, size_t begin, const char *with)
-{
-    size_t n = strlen(with);
-    return finder->length - begin >= n && memcmp(finder->text + begin, with, n) == 0;
-}
-
-static bool is_word_before(const struct mt_codes_finder *finder, size_t begin)
-{
-    uint32_t c = mt_codes_before(finder, begin);
-    return mt_codes_is_letter(c) || mt_codes_is_digit(c);
-}
-
-static bool is_word_at(const struct mt_codes_finder *finder, size_t at)
-{
-    uint32_t c = mt_codes_at(finder, at);
-    return mt_codes_is_letter(c) || mt_codes_is_digit(c);
-}
-
-/* Returns the bytes from text[begin] to the closing string, including it, in the same line; 0:
- * there is none, or too far away. */
-static size_t closed_by(const struct mt_codes_finder *finder, size_t begin, const char *closing,
-                        size_t most)
+size_t mt_syntax_closed_by(const struct mt_codes_finder *finder, size_t begin, const char *closing,
+                           size_t most)
 {
     size_t n = finder->length - begin < most ? finder->length - begin : most;
     const char *from = finder->text + begin, *feed = memchr(from, '\n', n);
@@ -75,10 +36,10 @@ static size_t closed_by(const struct mt_codes_finder *finder, size_t begin, cons
 
 /* Matches \N, \h and \n of subtitles and catalogues, and \\n, which was escaped twice; but not \nu,
  * which formulas have. */
-static struct syntax match_escape(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_escape(const struct mt_codes_finder *finder, size_t begin)
 {
     if (finder->text[begin] != '\\' || mt_codes_before(finder, begin) == '\\')
-        return nothing;
+        return mt_no_syntax;
     size_t at = begin + 1 + (mt_codes_char(finder, begin + 1) == '\\');
     char behind = mt_codes_char(finder, at + 1);
     bool is_small = mt_ascii_is_small(behind);
@@ -86,31 +47,34 @@ static struct syntax match_escape(const struct mt_codes_finder *finder, size_t b
     bool is_blank =
         mt_codes_char(finder, at) == 'h' && mt_codes_is_letter(mt_codes_at(finder, at + 1));
     return (is_blank || mt_codes_is_one_of(mt_codes_char(finder, at), "Nntr")) && !is_command
-               ? edge(at + 1 - begin)
-               : nothing;
+               ? mt_syntax_edge(at + 1 - begin)
+               : mt_no_syntax;
 }
 
 /* Matches \", a quotation mark within a string of source code. */
-static struct syntax match_escaped_quote(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_escaped_quote(const struct mt_codes_finder *finder, size_t begin)
 {
-    return starts(finder, begin, "\\\"") ? (struct syntax){.n = 2, .kind = MT_CODE_POINT} : nothing;
+    return mt_syntax_starts(finder, begin, "\\\"")
+               ? (struct mt_syntax){.n = 2, .kind = MT_CODE_POINT}
+               : mt_no_syntax;
 }
 
 /* Matches a character as source code writes it: \\u20ac, \\x41. */
-static struct syntax match_escaped_char(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_escaped_char(const struct mt_codes_finder *finder, size_t begin)
 {
-    bool is_short = starts(finder, begin, "\\x");
+    bool is_short = mt_syntax_starts(finder, begin, "\\x");
     size_t at = begin + 2, n_digits = is_short ? 2 : 4;
-    if ((!is_short && !starts(finder, begin, "\\u")) || is_word_before(finder, begin))
-        return nothing;
+    if ((!is_short && !mt_syntax_starts(finder, begin, "\\u")) ||
+        mt_syntax_is_word_before(finder, begin))
+        return mt_no_syntax;
     while (at < begin + 2 + n_digits && isxdigit((unsigned char)mt_codes_char(finder, at)))
         at++;
-    return at == begin + 2 + n_digits ? word(at - begin) : nothing;
+    return at == begin + 2 + n_digits ? mt_syntax_word(at - begin) : mt_no_syntax;
 }
 
 /* Matches statements of template languages: {% if %} {%- endif -%} {# note #} {{#if x}} {{else}}
  * {{/if}} {/if} {if $x}. */
-static struct syntax match_statement(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_statement(const struct mt_codes_finder *finder, size_t begin)
 {
     static const struct {
         const char *open, *close;
@@ -119,53 +83,55 @@ static struct syntax match_statement(const struct mt_codes_finder *finder, size_
                     {"{/", "}"},        {"{if ", "}"}, {"{elseif ", "}"}, {"{else}", ""},
                     {"{foreach ", "}"}, {"<?", "?>"},  {"<% ", "%>"}};
     if (!mt_codes_is_one_of(finder->text[begin], "{<"))
-        return nothing;
+        return mt_no_syntax;
     for (size_t k = 0; k < sizeof brackets / sizeof *brackets; k++) {
         size_t n = strlen(brackets[k].open);
-        if (!starts(finder, begin, brackets[k].open))
+        if (!mt_syntax_starts(finder, begin, brackets[k].open))
             continue;
-        size_t rest = *brackets[k].close
-                          ? closed_by(finder, begin + n, brackets[k].close, MAX_SYNTAX_BYTES)
-                          : 0;
+        size_t rest = *brackets[k].close ? mt_syntax_closed_by(finder, begin + n, brackets[k].close,
+                                                               MT_MAX_SYNTAX_BYTES)
+                                         : 0;
         if (rest || !*brackets[k].close)
-            return edge(n + rest);
+            return mt_syntax_edge(n + rest);
     }
-    return nothing;
+    return mt_no_syntax;
 }
 
 /* Matches <%= x %> {{{x}}} [%key:a::b%] [[x]]. */
-static struct syntax match_bracketed(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_bracketed(const struct mt_codes_finder *finder, size_t begin)
 {
     static const struct {
         const char *open, *close;
     } brackets[] = {{"<%", "%>"}, {"{{{", "}}}"}, {"[%", "%]"}};
     if (!mt_codes_is_one_of(finder->text[begin], "<{["))
-        return nothing;
-    if (starts(finder, begin, "[[")) {
+        return mt_no_syntax;
+    if (mt_syntax_starts(finder, begin, "[[")) {
         size_t at = begin + 2;
         while (mt_codes_is_name_char(mt_codes_char(finder, at)))
             at++;
-        return at > begin + 2 && starts(finder, at, "]]") ? word(at + 2 - begin) : nothing;
+        return at > begin + 2 && mt_syntax_starts(finder, at, "]]") ? mt_syntax_word(at + 2 - begin)
+                                                                    : mt_no_syntax;
     }
     for (size_t k = 0; k < sizeof brackets / sizeof *brackets; k++) {
         size_t n = strlen(brackets[k].open);
-        if (!starts(finder, begin, brackets[k].open))
+        if (!mt_syntax_starts(finder, begin, brackets[k].open))
             continue;
-        size_t rest = closed_by(finder, begin + n, brackets[k].close, MAX_SYNTAX_BYTES);
+        size_t rest =
+            mt_syntax_closed_by(finder, begin + n, brackets[k].close, MT_MAX_SYNTAX_BYTES);
         if (rest)
-            return word(n + rest);
+            return mt_syntax_word(n + rest);
     }
-    return nothing;
+    return mt_no_syntax;
 }
 
 /* Matches ICU's arguments without branches: {n, number} {d, date, short}. */
-static struct syntax match_argument(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_argument(const struct mt_codes_finder *finder, size_t begin)
 {
     static const char *const kinds[] = {"number",   "date",     "time",
                                         "spellout", "duration", "ordinal"};
     size_t at = begin + 1;
     if (finder->text[begin] != '{')
-        return nothing;
+        return mt_no_syntax;
     while (mt_codes_is_one_of(mt_codes_char(finder, at), " ") && at < finder->length)
         at++;
     size_t name = at;
@@ -174,26 +140,26 @@ static struct syntax match_argument(const struct mt_codes_finder *finder, size_t
     while (mt_codes_char(finder, at) == ' ')
         at++;
     if (at == name || mt_codes_char(finder, at) != ',')
-        return nothing;
+        return mt_no_syntax;
     at++;
     while (mt_codes_char(finder, at) == ' ')
         at++;
-    size_t n = closed_by(finder, at, "}", MAX_SYNTAX_BYTES);
+    size_t n = mt_syntax_closed_by(finder, at, "}", MT_MAX_SYNTAX_BYTES);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds && n; k++)
-        if (starts(finder, at, kinds[k]) &&
+        if (mt_syntax_starts(finder, at, kinds[k]) &&
             !mt_codes_is_name_char(mt_codes_char(finder, at + strlen(kinds[k]))))
-            return (struct syntax){.n = at + n - begin,
-                                   .kind = k == 0 ? MT_CODE_NUMBER : MT_CODE_WORD};
-    return nothing;
+            return (struct mt_syntax){.n = at + n - begin,
+                                      .kind = k == 0 ? MT_CODE_NUMBER : MT_CODE_WORD};
+    return mt_no_syntax;
 }
 
 /* Matches placeholders with blanks in their braces, as Fluent has them: { $count }, { -brand }, {
  * name }. */
-static struct syntax match_spaced(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_spaced(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 1;
     if (finder->text[begin] != '{')
-        return nothing;
+        return mt_no_syntax;
     while (mt_codes_char(finder, at) == ' ')
         at++;
     size_t name = at += mt_codes_is_one_of(mt_codes_char(finder, at), "$-");
@@ -205,17 +171,17 @@ static struct syntax match_spaced(const struct mt_codes_finder *finder, size_t b
         at++;
     bool is_one = end > name && mt_codes_char(finder, at) == '}' && name > begin + 1;
     bool is_count = mt_placeholder_names_count(finder->text + name, end - name);
-    return is_one ? (struct syntax){.n = at + 1 - begin,
-                                    .kind = is_count ? MT_CODE_NUMBER : MT_CODE_WORD}
-                  : nothing;
+    return is_one ? (struct mt_syntax){.n = at + 1 - begin,
+                                       .kind = is_count ? MT_CODE_NUMBER : MT_CODE_WORD}
+                  : mt_no_syntax;
 }
 
 /* Matches {a, b}, {first name} and {name | upper}, because text in braces is no sentence. */
-static struct syntax match_set(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_set(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 1;
     if (finder->text[begin] != '{')
-        return nothing;
+        return mt_no_syntax;
     while (at - begin < MAX_SET_BYTES &&
            (mt_codes_is_name_char(mt_codes_char(finder, at)) ||
             mt_codes_is_one_of(mt_codes_char(finder, at), " ,.-+=:$|?!&<>*/%\"'()[]")))
@@ -223,7 +189,7 @@ static struct syntax match_set(const struct mt_codes_finder *finder, size_t begi
     bool is_one = at > begin + 1 && mt_codes_char(finder, at) == '}' &&
                   !mt_codes_is_one_of(finder->text[begin + 1], " ,.") &&
                   memchr(finder->text + begin, ' ', at - begin);
-    return is_one ? word(at + 1 - begin) : nothing;
+    return is_one ? mt_syntax_word(at + 1 - begin) : mt_no_syntax;
 }
 
 /* Returns where the quoted string that begins at text[at] ends; 0: nowhere in this line. */
@@ -239,11 +205,11 @@ static size_t quoted_end(const struct mt_codes_finder *finder, size_t at, size_t
 }
 
 /* Matches a JSON object in one line, which begins with a key: {"name": "Anna", "age": 30}. */
-static struct syntax match_object(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_object(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 1, depth = 1;
     if (finder->text[begin] != '{')
-        return nothing;
+        return mt_no_syntax;
     while (mt_codes_char(finder, at) == ' ')
         at++;
     size_t end = mt_size_min(finder->length, begin + MAX_OBJECT_BYTES);
@@ -251,24 +217,24 @@ static struct syntax match_object(const struct mt_codes_finder *finder, size_t b
     while (key && mt_codes_char(finder, key) == ' ')
         key++;
     if (!key || mt_codes_char(finder, key) != ':')
-        return nothing;
+        return mt_no_syntax;
     for (at = key; at < end && depth && finder->text[at] != '\n';) {
         char c = finder->text[at];
         depth += c == '{' || c == '[';
         depth -= c == '}' || c == ']';
         at = c == '"' ? quoted_end(finder, at, end) : at + 1;
         if (at == 0)
-            return nothing;
+            return mt_no_syntax;
     }
-    return depth == 0 ? word(at - begin) : nothing;
+    return depth == 0 ? mt_syntax_word(at - begin) : mt_no_syntax;
 }
 
 /* Matches `code` and ``co`de``, with the same number of backticks at both ends. */
-static struct syntax match_code(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_code(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t n = 0, at;
     if (finder->text[begin] != '`' || mt_codes_before(finder, begin) == '`')
-        return nothing;
+        return mt_no_syntax;
     while (mt_codes_char(finder, begin + n) == '`')
         n++;
     size_t limit =
@@ -278,26 +244,26 @@ static struct syntax match_code(const struct mt_codes_finder *finder, size_t beg
         while (at < limit && finder->text[at] == '`')
             at++;
         if (at - from == n)
-            return word(at - begin);
+            return mt_syntax_word(at - begin);
     }
-    return nothing;
+    return mt_no_syntax;
 }
 
 /* Matches a name between the same signs: %from%, %%name%%, ###T01###, @@x@@, __count__. */
-static struct syntax match_sentinel(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_sentinel(const struct mt_codes_finder *finder, size_t begin)
 {
     char c = finder->text[begin];
     size_t n = 0, least = c == '%' ? 1 : 2;
     if (!mt_codes_is_one_of(c, "%#@$_") || mt_codes_before(finder, begin) == (unsigned char)c ||
-        is_word_before(finder, begin))
-        return nothing;
+        mt_syntax_is_word_before(finder, begin))
+        return mt_no_syntax;
     while (mt_codes_char(finder, begin + n) == c)
         n++;
     size_t name = begin + n, at = name, n_letters = 0;
     while (
-        at < finder->length && at - begin < MAX_SYNTAX_BYTES &&
+        at < finder->length && at - begin < MT_MAX_SYNTAX_BYTES &&
         (mt_codes_is_name_char(finder->text[at]) || mt_codes_is_one_of(finder->text[at], ".-:")) &&
-        !(c == '_' && starts(finder, at, "__"))) {
+        !(c == '_' && mt_syntax_starts(finder, at, "__"))) {
         n_letters += mt_ascii_is_letter(finder->text[at]);
         at++;
     }
@@ -309,31 +275,32 @@ static struct syntax match_sentinel(const struct mt_codes_finder *finder, size_t
                                     mt_codes_is_name_char(mt_codes_char(finder, at + n + 1))));
     bool is_one =
         n >= least && n_close == n && at > name && (n_letters > 0 || c == '%') && !is_in_name;
-    return is_one && !is_word_at(finder, at + n) ? word(at + n - begin) : nothing;
+    return is_one && !mt_syntax_is_word_at(finder, at + n) ? mt_syntax_word(at + n - begin)
+                                                           : mt_no_syntax;
 }
 
 /* Matches :smile:. */
-static struct syntax match_shortcode(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_shortcode(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 1, n_letters = 0;
-    if (finder->text[begin] != ':' || is_word_before(finder, begin))
-        return nothing;
+    if (finder->text[begin] != ':' || mt_syntax_is_word_before(finder, begin))
+        return mt_no_syntax;
     while (mt_codes_is_name_char(mt_codes_char(finder, at)) ||
            (mt_codes_char(finder, at) && mt_codes_is_one_of(finder->text[at], "+-"))) {
         n_letters += mt_ascii_is_small(finder->text[at]) ||
                      (at == begin + 1 && mt_codes_is_one_of(finder->text[at], "+-")); /* :+1: */
         if (mt_ascii_is_capital(finder->text[at]))
-            return nothing;
+            return mt_no_syntax;
         at++;
     }
     bool is_one = n_letters > 0 && at - begin > 2 && mt_codes_char(finder, at) == ':' &&
-                  !is_word_at(finder, at + 1);
-    return is_one ? (struct syntax){.n = at + 1 - begin, .kind = MT_CODE_WORD, .is_loose = true}
-                  : nothing;
+                  !mt_syntax_is_word_at(finder, at + 1);
+    return is_one ? (struct mt_syntax){.n = at + 1 - begin, .kind = MT_CODE_WORD, .is_loose = true}
+                  : mt_no_syntax;
 }
 
 /* Matches emoticons such as :-) and <3, between blanks or before the sentence's end. */
-static struct syntax match_emoticon(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_emoticon(const struct mt_codes_finder *finder, size_t begin)
 {
     static const char *const faces[] = {
         ":-)", ":)",  ":-(",  ":(",  ":-D", ":D",
@@ -347,14 +314,14 @@ static struct syntax match_emoticon(const struct mt_codes_finder *finder, size_t
         ":[",  ":-]", ":-[",  ":$",  ":-$", "\xC2\xAF\\_(\xE3\x83\x84)_/\xC2\xAF"};
     uint32_t before = mt_codes_before(finder, begin);
     if (!mt_codes_is_blank(before))
-        return nothing;
+        return mt_no_syntax;
     for (size_t k = 0; k < sizeof faces / sizeof *faces; k++) {
-        if (faces[k][0] != finder->text[begin] || !starts(finder, begin, faces[k]))
+        if (faces[k][0] != finder->text[begin] || !mt_syntax_starts(finder, begin, faces[k]))
             continue;
         size_t end = begin + strlen(faces[k]);
         while (faces[k][0] == '<' && mt_codes_char(finder, end) == '3')
             end++;
-        while (starts(finder, end, faces[k])) /* <3<3 */
+        while (mt_syntax_starts(finder, end, faces[k])) /* <3<3 */
             end += strlen(faces[k]);
         uint32_t c = mt_codes_at(finder, end);
         size_t behind = end;
@@ -364,39 +331,16 @@ static struct syntax match_emoticon(const struct mt_codes_finder *finder, size_t
         bool ends = mt_codes_is_blank(c) ||
                     (behind > end && mt_codes_is_blank(mt_codes_at(finder, behind)));
         if (ends)
-            return strchr(faces[k], '3') ? edge(end - begin)
-                                         : (struct syntax){.n = end - begin, .kind = MT_CODE_POINT};
+            return strchr(faces[k], '3')
+                       ? mt_syntax_edge(end - begin)
+                       : (struct mt_syntax){.n = end - begin, .kind = MT_CODE_POINT};
     }
-    return nothing;
-}
-
-/* Matches @name, @name@host and #tag, which have letters and do not begin within a word. */
-static struct syntax match_mention(const struct mt_codes_finder *finder, size_t begin)
-{
-    char c = finder->text[begin];
-    size_t at = begin + 1, end = at;
-    if ((c != '@' && c != '#') || is_word_before(finder, begin) ||
-        mt_codes_before(finder, begin) == (unsigned char)c ||
-        !mt_codes_is_letter(mt_codes_at(finder, at)))
-        return nothing;
-    bool is_ideograph = mt_codes_at(finder, at) >= MT_FIRST_IDEOGRAPH;
-    while (at < finder->length && at - begin < MAX_SYNTAX_BYTES &&
-           (mt_codes_at(finder, at) >= MT_FIRST_IDEOGRAPH) == is_ideograph) {
-        if (is_word_at(finder, at) || finder->text[at] == '_')
-            end = at = mt_codes_next(finder, at);
-        else if (c == '@' && mt_codes_is_one_of(finder->text[at], ".-@/"))
-            at++;
-        else
-            break;
-    }
-    bool is_one = end - begin > 2 && mt_codes_char(finder, end) != '(';
-    return is_one ? (struct syntax){.n = end - begin, .kind = MT_CODE_WORD, .is_loose = true}
-                  : nothing;
+    return mt_no_syntax;
 }
 
 /* Matches at least two keys, as in [Ctrl]+[Alt]+[F4] and <Ctrl> + <C>, which models would
  * separate. */
-static struct syntax match_keys(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_keys(const struct mt_codes_finder *finder, size_t begin)
 {
     char open = finder->text[begin], close = open == '[' ? ']' : '>';
     size_t at = begin, n_keys = 0;
@@ -408,46 +352,15 @@ static struct syntax match_keys(const struct mt_codes_finder *finder, size_t beg
             break;
         at = end + 1;
         n_keys++;
-        bool is_spaced = starts(finder, at, " + ");
+        bool is_spaced = mt_syntax_starts(finder, at, " + ");
         char joint = mt_codes_char(finder, at + is_spaced);
         size_t next = at + (is_spaced ? 3 : 1);
         if (!mt_codes_is_one_of(joint, "+-") || mt_codes_char(finder, next) != open)
             break;
         at = next;
     }
-    return n_keys > 1 && mt_codes_char(finder, at - 1) == close ? word(at - begin) : nothing;
-}
-
-/* Matches a name behind a colon, which templates replace: :attribute, :max_size. */
-static struct syntax match_symbol(const struct mt_codes_finder *finder, size_t begin)
-{
-    size_t at = begin + 1;
-    uint32_t before = mt_codes_before(finder, begin);
-    if (finder->text[begin] != ':' || !(mt_codes_is_blank(before) || before == '(' ||
-                                        before == '"' || before == '\'' || before == '/'))
-        return nothing;
-    while (mt_ascii_is_small(mt_codes_char(finder, at)) || mt_codes_char(finder, at) == '_')
-        at++;
-    bool is_one = at - begin > 2 && !is_word_at(finder, at) && mt_codes_char(finder, at) != ':';
-    bool is_count = mt_placeholder_names_count(finder->text + begin + 1, at - begin - 1);
-    return is_one
-               ? (struct syntax){.n = at - begin, .kind = is_count ? MT_CODE_NUMBER : MT_CODE_WORD}
-               : nothing;
-}
-
-/* Returns where the members behind a variable's name end: ->name, ::name, [key]. */
-static size_t members_end(const struct mt_codes_finder *finder, size_t at)
-{
-    for (;;) {
-        size_t n = starts(finder, at, "[") ? closed_by(finder, at, "]", MAX_SYNTAX_BYTES) : 0;
-        bool has_arrow = starts(finder, at, "->") || starts(finder, at, "::");
-        if (has_arrow && mt_codes_is_name_char(mt_codes_char(finder, at + 2)))
-            for (n = 2; mt_codes_is_name_char(mt_codes_char(finder, at + n));)
-                n++;
-        if (n == 0)
-            return at;
-        at += n;
-    }
+    return n_keys > 1 && mt_codes_char(finder, at - 1) == close ? mt_syntax_word(at - begin)
+                                                                : mt_no_syntax;
 }
 
 /* Returns the length of an element such as <sub>2</sub> or <sup>th</sup> at text[begin]; 0: there
@@ -457,7 +370,7 @@ static size_t index_length(const struct mt_codes_finder *finder, size_t begin)
     static const char *const tags[][2] = {{"<sub>", "</sub>"}, {"<sup>", "</sup>"}};
     for (size_t k = 0; k < sizeof tags / sizeof *tags; k++) {
         size_t name = begin + strlen(tags[k][0]), at = name;
-        if (!starts(finder, begin, tags[k][0]))
+        if (!mt_syntax_starts(finder, begin, tags[k][0]))
             continue;
         while (at - name < MAX_INDEX_BYTES &&
                (mt_codes_is_digit(mt_codes_at(finder, at)) ||
@@ -465,7 +378,9 @@ static size_t index_length(const struct mt_codes_finder *finder, size_t begin)
             at++;
         if (at == name && finder->length - at > 2 && mt_is_ordinal_ending(finder->text + at, 2))
             at += 2;
-        return at > name && starts(finder, at, tags[k][1]) ? at + strlen(tags[k][1]) - begin : 0;
+        return at > name && mt_syntax_starts(finder, at, tags[k][1])
+                   ? at + strlen(tags[k][1]) - begin
+                   : 0;
     }
     return 0;
 }
@@ -473,110 +388,77 @@ static size_t index_length(const struct mt_codes_finder *finder, size_t begin)
 /* Matches a few letters with their index or exponent, and the number before them: H<sub>2</sub>O,
  * 25 m<sup>2</sup>, $19.<sup>99</sup>. The number of a note is not matched and stays behind its
  * word. */
-static struct syntax match_index(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_index(const struct mt_codes_finder *finder, size_t begin)
 {
     bool has_sign = u_charType((UChar32)mt_codes_at(finder, begin)) == U_CURRENCY_SYMBOL;
     size_t from = has_sign ? mt_codes_next(finder, begin) : begin, at = from, n = 0;
     while (at - from < MAX_NUMBER_BYTES && (mt_codes_is_digit(mt_codes_at(finder, at)) ||
                                             mt_codes_is_one_of(mt_codes_char(finder, at), ".,")))
         at++;
-    bool has_number = at > from, begins = !is_word_before(finder, begin);
+    bool has_number = at > from, begins = !mt_syntax_is_word_before(finder, begin);
     if (has_sign && !has_number)
-        return nothing;
+        return mt_no_syntax;
     at += has_number && mt_codes_char(finder, at) == ' ';
     size_t letters = at;
     while (at - letters < MAX_SYMBOL_LETTERS && mt_ascii_is_letter(mt_codes_char(finder, at)))
         at++;
     bool is_symbol = at > letters;
     if ((is_symbol || has_number) && !begins)
-        return nothing;
+        return mt_no_syntax;
     for (size_t next; (next = index_length(finder, at)) > 0; n++) {
         at += next;
         while (is_symbol && mt_ascii_is_letter(mt_codes_char(finder, at)))
             at++;
     }
     if (n == 0)
-        return nothing;
-    return (struct syntax){.n = at - begin,
-                           .kind = has_number  ? has_sign ? MT_CODE_WORD : MT_CODE_NUMBER
-                                   : is_symbol ? MT_CODE_WORD
-                                               : MT_CODE_POINT};
+        return mt_no_syntax;
+    return (struct mt_syntax){.n = at - begin,
+                              .kind = has_number  ? has_sign ? MT_CODE_WORD : MT_CODE_NUMBER
+                                      : is_symbol ? MT_CODE_WORD
+                                                  : MT_CODE_POINT};
 }
 
 /* Matches a footnote's number: [^1]. */
-static struct syntax match_footnote(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_footnote(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 2;
-    if (!starts(finder, begin, "[^"))
-        return nothing;
+    if (!mt_syntax_starts(finder, begin, "[^"))
+        return mt_no_syntax;
     while (mt_codes_is_name_char(mt_codes_char(finder, at)) || mt_codes_char(finder, at) == '-')
         at++;
     return at > begin + 2 && mt_codes_char(finder, at) == ']'
-               ? (struct syntax){.n = at + 1 - begin, .kind = MT_CODE_POINT}
-               : nothing;
-}
-
-/* Matches the name of another message: @:menu.file.save, @:lower:name. */
-static struct syntax match_linked(const struct mt_codes_finder *finder, size_t begin)
-{
-    size_t at = begin + 2, end = at;
-    if (!starts(finder, begin, "@:"))
-        return nothing;
-    for (; mt_codes_is_name_char(mt_codes_char(finder, at)) ||
-           mt_codes_is_one_of(mt_codes_char(finder, at), ".:");
-         at++)
-        end = mt_codes_is_name_char(finder->text[at]) ? at + 1 : end;
-    return end > begin + 2 ? word(end - begin) : nothing;
-}
-
-/* Matches variables of at least two letters: $HOME, $name, $user->name, $t(key); but not US$, $1,
- * $A5. */
-static struct syntax match_variable(const struct mt_codes_finder *finder, size_t begin)
-{
-    size_t at = begin + 1;
-    if (finder->text[begin] != '$' || is_word_before(finder, begin) ||
-        mt_codes_is_digit(mt_codes_at(finder, at)) || mt_codes_before(finder, begin) == '$')
-        return nothing;
-    while (mt_codes_is_name_char(mt_codes_char(finder, at)))
-        at++;
-    if (is_word_at(finder, at))
-        return nothing;
-    if (at > begin + 1)
-        at = members_end(finder, at);
-    if (at > begin + 1 && mt_codes_char(finder, at) == '(') {
-        size_t n = closed_by(finder, at, ")", MAX_SYNTAX_BYTES);
-        return n ? word(at + n - begin) : nothing;
-    }
-    return at - begin > 2 ? word(at - begin) : nothing;
+               ? (struct mt_syntax){.n = at + 1 - begin, .kind = MT_CODE_POINT}
+               : mt_no_syntax;
 }
 
 /* Matches a tag that a page shows as text: &lt;br&gt;, &lt;a href=x&gt;. */
-static struct syntax match_shown_tag(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_shown_tag(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 4;
-    if (!starts(finder, begin, "&lt;"))
-        return nothing;
+    if (!mt_syntax_starts(finder, begin, "&lt;"))
+        return mt_no_syntax;
     at += mt_codes_char(finder, at) == '/';
-    size_t name = at, n = closed_by(finder, at, "&gt;", MAX_SYNTAX_BYTES);
+    size_t name = at, n = mt_syntax_closed_by(finder, at, "&gt;", MT_MAX_SYNTAX_BYTES);
     while (mt_codes_is_name_char(mt_codes_char(finder, at)))
         at++;
     bool has_name = at > name && mt_ascii_is_letter(finder->text[name]);
     const char *rest = finder->text + at;
     bool is_tag = has_name && n > 0 &&
-                  (n == at + 4 - name || starts(finder, at, "/") ||
+                  (n == at + 4 - name || mt_syntax_starts(finder, at, "/") ||
                    (*rest == ' ' && memchr(rest, '=', name + n - at)));
     n += name - begin;
-    bool is_glued = is_tag && (is_word_before(finder, begin) || is_word_at(finder, begin + n));
-    return is_tag ? (struct syntax){.n = n, .kind = is_glued ? MT_CODE_POINT : MT_CODE_WORD}
-                  : nothing;
+    bool is_glued = is_tag && (mt_syntax_is_word_before(finder, begin) ||
+                               mt_syntax_is_word_at(finder, begin + n));
+    return is_tag ? (struct mt_syntax){.n = n, .kind = is_glued ? MT_CODE_POINT : MT_CODE_WORD}
+                  : mt_no_syntax;
 }
 
 /* Matches entities left in a text: &nbsp; &#39;. */
-static struct syntax match_entity(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_entity(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 1;
     if (finder->text[begin] != '&')
-        return nothing;
+        return mt_no_syntax;
     at += mt_codes_char(finder, at) == '#';
     size_t name = at;
     while (at - begin < 12 && mt_codes_is_name_char(mt_codes_char(finder, at)))
@@ -586,29 +468,53 @@ static struct syntax match_entity(const struct mt_codes_finder *finder, size_t b
                                          "&rdquo;", "&laquo;", "&raquo;", "&lsquo;", "&rsquo;"};
     bool is_point = false; /* a blank or a quotation mark */
     for (size_t k = 0; k < sizeof points / sizeof *points; k++)
-        is_point = is_point || starts(finder, begin, points[k]);
+        is_point = is_point || mt_syntax_starts(finder, begin, points[k]);
     if (mt_reading_of_entity(finder->text, begin, finder->length))
-        return nothing;
-    return is_one ? (struct syntax){.n = at + 1 - begin,
-                                    .kind = is_point ? MT_CODE_POINT : MT_CODE_WORD}
-                  : nothing;
+        return mt_no_syntax;
+    return is_one ? (struct mt_syntax){.n = at + 1 - begin,
+                                       .kind = is_point ? MT_CODE_POINT : MT_CODE_WORD}
+                  : mt_no_syntax;
+}
+
+/* Matches a type with its parameters in brackets within brackets, of which the outer ones would be
+ * taken for a tag: List<Map<String, Integer>>. */
+static struct mt_syntax match_generic(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t at = begin, depth = 0, deepest = 0;
+    if (!mt_ascii_is_capital(finder->text[begin]) || mt_syntax_is_word_before(finder, begin))
+        return mt_no_syntax;
+    while (mt_codes_is_name_char(mt_codes_char(finder, at)))
+        at++;
+    if (mt_codes_char(finder, at) != '<')
+        return mt_no_syntax;
+    for (; at - begin < MAX_GENERIC_BYTES &&
+           (mt_codes_is_name_char(mt_codes_char(finder, at)) ||
+            mt_codes_is_one_of(mt_codes_char(finder, at), "<>, .?[]&"));
+         at++) {
+        depth += finder->text[at] == '<';
+        deepest = depth > deepest ? depth : deepest;
+        if (finder->text[at] == '>' && --depth == 0)
+            return deepest > 1 ? mt_syntax_word(at + 1 - begin) : mt_no_syntax;
+    }
+    return mt_no_syntax;
 }
 
 /* Matches a British postcode: SW1A 2AA. */
-static struct syntax match_postcode(const struct mt_codes_finder *finder, size_t begin)
+static struct mt_syntax match_postcode(const struct mt_codes_finder *finder, size_t begin)
 {
     const char *text = finder->text;
     size_t at = begin, end = finder->length;
     while (at < end && at - begin < 2 && mt_ascii_is_capital(text[at]))
         at++;
-    if (at == begin || is_word_before(finder, begin) || !mt_codes_digit_at(finder, at))
-        return nothing;
+    if (at == begin || mt_syntax_is_word_before(finder, begin) || !mt_codes_digit_at(finder, at))
+        return mt_no_syntax;
     at++;
     if (at < end && (mt_ascii_is_digit(text[at]) || mt_ascii_is_capital(text[at])))
         at++;
     bool is_inward = end - at >= 4 && text[at] == ' ' && mt_ascii_is_digit(text[at + 1]) &&
                      mt_ascii_is_capital(text[at + 2]) && mt_ascii_is_capital(text[at + 3]);
-    return is_inward && !is_word_at(finder, at + 4) ? word(at + 4 - begin) : nothing;
+    return is_inward && !mt_syntax_is_word_at(finder, at + 4) ? mt_syntax_word(at + 4 - begin)
+                                                              : mt_no_syntax;
 }
 
 /* ---- placeholders ---- */
@@ -652,7 +558,7 @@ static size_t trademark_begin(const struct mt_codes_finder *finder, size_t at)
 {
     uint32_t sign = mt_codes_at(finder, at);
     size_t begin = at;
-    while (begin > 0 && at - begin < MAX_WORD_BYTES && is_word_before(finder, begin) &&
+    while (begin > 0 && at - begin < MAX_WORD_BYTES && mt_syntax_is_word_before(finder, begin) &&
            finder->taken[begin - 1] == MT_FREE)
         begin = mt_previous_char(finder->text, begin);
     bool is_one =
@@ -702,14 +608,20 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 
 static size_t take_syntax(struct mt_codes_finder *finder, size_t begin)
 {
-    static struct syntax (*const matchers[])(const struct mt_codes_finder *finder, size_t begin) = {
-        match_emoticon,  match_escaped_quote, match_escaped_char, match_keys,      match_statement,
-        match_bracketed, match_argument,      match_object,       match_spaced,    match_set,
-        match_code,      match_sentinel,      match_shortcode,    match_symbol,    match_linked,
-        match_footnote,  match_index,         match_variable,     match_shown_tag, match_entity,
-        match_postcode};
+    static struct mt_syntax (*const matchers[])(const struct mt_codes_finder *finder,
+                                                size_t begin) = {
+        match_emoticon,     match_escaped_quote,
+        match_escaped_char, match_keys,
+        match_statement,    match_bracketed,
+        match_argument,     match_object,
+        match_spaced,       match_set,
+        match_code,         match_sentinel,
+        match_shortcode,    mt_syntax_match_symbol,
+        match_footnote,     match_index,
+        match_shown_tag,    match_entity,
+        match_postcode,     match_generic};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
-        struct syntax found = matchers[k](finder, begin);
+        struct mt_syntax found = matchers[k](finder, begin);
         if (!found.n)
             continue;
         size_t code = mt_codes_claim(finder, found.kind, begin, begin + found.n);
@@ -744,11 +656,12 @@ static bool is_of_word(struct mt_codes_finder *finder, size_t at)
  * C:\new has no line end. */
 static size_t take_rest(struct mt_codes_finder *finder, size_t begin)
 {
-    struct syntax found = match_escape(finder, begin);
-    if (found.n && is_word_before(finder, begin) && is_of_word(finder, begin + found.n - 1))
+    struct mt_syntax found = match_escape(finder, begin);
+    if (found.n && mt_syntax_is_word_before(finder, begin) &&
+        is_of_word(finder, begin + found.n - 1))
         return 0;
     if (!found.n)
-        found = match_mention(finder, begin);
+        found = mt_syntax_match_mention(finder, begin);
     size_t code = found.n ? mt_codes_claim(finder, found.kind, begin, begin + found.n) : MT_NO_MATE;
     if (code != MT_NO_MATE && found.is_loose)
         mt_codes_loosen(finder, code);

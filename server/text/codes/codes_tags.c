@@ -338,22 +338,40 @@ static size_t find_closing(const struct mt_codes_finder *finder, size_t at, cons
     return found ? (size_t)(found - finder->text) : 0;
 }
 
-/* Claims both where the second one closes what the first one opens. */
+/* Claims both where the second one closes what the first one opens: {link} or {{link}}. */
 static size_t take_braced(struct mt_codes_finder *finder, size_t begin)
 {
-    char closing[MAX_NAME_BYTES + 4] = "{/"; /* and the name, }, NUL */
-    size_t at = begin + 1;
+    char closing[MAX_NAME_BYTES + 6] = "{{"; /* and /, the name, }}, NUL */
+    size_t n_braces = mt_codes_char(finder, begin + 1) == '{' ? 2 : 1, at = begin + n_braces;
     while (mt_codes_is_name_char(mt_codes_char(finder, at)) && at - begin <= MAX_NAME_BYTES)
         at++;
-    size_t n = at - begin - 1;
-    if (n == 0 || n > MAX_NAME_BYTES || mt_codes_char(finder, at) != '}')
+    size_t n = at - begin - n_braces, end = at + n_braces;
+    if (n == 0 || n > MAX_NAME_BYTES || mt_codes_char(finder, at) != '}' ||
+        mt_codes_char(finder, end - 1) != '}')
         return 0;
-    memcpy(closing + 2, finder->text + begin + 1, n + 1);
-    size_t end = find_closing(finder, at + 1, closing);
-    return end > 0 && mt_codes_claim_pair(finder, (struct mt_range){begin, at + 1},
-                                          (struct mt_range){end, end + n + 3})
-               ? at + 1
+    closing[n_braces] = '/';
+    memcpy(closing + n_braces + 1, finder->text + begin + n_braces, n + n_braces);
+    size_t close = find_closing(finder, end, closing);
+    return close > 0 && mt_codes_claim_pair(finder, (struct mt_range){begin, end},
+                                            (struct mt_range){close, close + strlen(closing)})
+               ? end
                : 0;
+}
+
+/* Claims a wiki's link, [[page|words]] and [[File:a.jpg|thumb|words]]; one without words of its own
+ * is copied: [[Main page]]. */
+static size_t take_wiki_link(struct mt_codes_finder *finder, size_t begin)
+{
+    size_t close = mt_codes_char(finder, begin + 1) == '[' ? find_closing(finder, begin, "]]") : 0;
+    const char *text = finder->text;
+    if (close <= begin + 2 || memchr(text + begin + 2, '[', close - begin - 2))
+        return 0;
+    const char *bar = memrchr(text + begin, '|', close - begin);
+    size_t words = bar ? (size_t)(bar - text) + 1 : close;
+    bool is_claimed = words < close ? mt_codes_claim_pair(finder, (struct mt_range){begin, words},
+                                                          (struct mt_range){close, close + 2})
+                                    : mt_codes_take(finder, MT_CODE_WORD, begin, close + 2);
+    return is_claimed ? (words < close ? words : close + 2) : 0;
 }
 
 static size_t take_numbered(struct mt_codes_finder *finder, size_t begin)
@@ -507,7 +525,8 @@ static size_t take_emphasis(struct mt_codes_finder *finder, struct mt_open_tags 
                               .name_end = end,
                               .found = MT_NO_MATE};
     struct mt_open_tag open;
-    if (!mt_codes_is_blank(before) && !touches_behind && pop(finder, tags, &tag, &open))
+    bool may_close = !touches_behind || mark == '*'; /* **bold**ly, but not snake_case */
+    if (!mt_codes_is_blank(before) && may_close && pop(finder, tags, &tag, &open))
         return open.end < begin &&
                        (take_struck(finder, &open, begin, end) ||
                         mt_codes_claim_pair(finder, (struct mt_range){open.begin, open.end},
@@ -534,7 +553,8 @@ size_t mt_codes_take_tag(struct mt_codes_finder *finder, struct mt_open_tags *ta
     case '%':
         return take_numbered(finder, begin);
     case '[':
-        end = take_bbcode(finder, tags, begin);
+        end = take_wiki_link(finder, begin);
+        end = end ? end : take_bbcode(finder, tags, begin);
         return end ? end : open_link(finder, tags, begin);
     case '!':
         return open_link(finder, tags, begin);

@@ -433,7 +433,7 @@ static size_t take_timestamp(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_NUMBER, sign, item->core_end);
 }
 
-/* Claims the -h of "-h, --help", and a masked word: f***. */
+/* Claims the -h of "-h, --help", a masked word: f***, and the 'n' of Rock 'n' Roll. */
 static bool take_masked(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i];
@@ -441,6 +441,12 @@ static bool take_masked(struct mt_codes_finder *finder, size_t i)
     if (end - begin == 2 && finder->text[begin] == '-' &&
         mt_ascii_is_letter(finder->text[at + 1]) && mt_codes_char(finder, end) == ',')
         return mt_codes_take(finder, MT_CODE_WORD, begin, end);
+    uint32_t open = mt_codes_at(finder, item->begin), close = mt_codes_before(finder, item->end);
+    bool is_and = end == begin + 1 && mt_codes_is_one_of(finder->text[begin], "nN") && i > 0 &&
+                  i + 1 < finder->n_items && (open == '\'' || open == 0x2018 || open == 0x2019) &&
+                  (close == '\'' || close == 0x2019);
+    if (is_and)
+        return mt_codes_take(finder, MT_CODE_WORD, item->begin, item->end);
     while (at < end && mt_ascii_is_letter(finder->text[at]))
         at++;
     size_t n_stars = strspn(finder->text + at, "*");
@@ -469,6 +475,25 @@ static void take_note_marks(struct mt_codes_finder *finder, size_t i)
     }
 }
 
+/* Returns how many of the items from i on are options of a command: -b new-branch, --save. What
+ * follows a short one is its value where it is no common word, or the last one. */
+static size_t count_options(const struct mt_codes_finder *finder, size_t i)
+{
+    size_t n = 0;
+    while (i + n < finder->n_items && finder->items[i + n].taken == MT_FREE &&
+           finder->text[finder->items[i + n].begin] == '-' && finder->items[i + n].has_letter) {
+        const struct mt_codes_item *option = &finder->items[i + n++], *value = option + 1;
+        bool is_short = option->end - option->begin == 2;
+        if (!is_short || i + n >= finder->n_items || value->taken != MT_FREE)
+            continue;
+        bool is_common = true;
+        for (size_t at = value->core_begin; at < value->core_end; at++)
+            is_common = is_common && mt_ascii_is_letter(finder->text[at]);
+        n += !is_common || i + n + 1 == finder->n_items;
+    }
+    return n;
+}
+
 /* Claims the command in "Run npm install first." and returns how many items it took. */
 static size_t take_command(struct mt_codes_finder *finder, size_t i)
 {
@@ -476,7 +501,10 @@ static size_t take_command(struct mt_codes_finder *finder, size_t i)
     if (i + 1 >= finder->n_items)
         return 0;
     size_t n = mt_codes_match_command(finder, begin, finder->items[i + 1].end);
-    return n && mt_codes_take(finder, MT_CODE_WORD, begin, begin + n) ? 2 : 0;
+    size_t end = begin + n, n_items = 2 + (n > 0 ? count_options(finder, i + 2) : 0);
+    if (n_items > 2)
+        end = finder->items[i + n_items - 1].core_end;
+    return n && mt_codes_take(finder, MT_CODE_WORD, begin, end) ? n_items : 0;
 }
 
 static void take_items(struct mt_codes_finder *finder)
