@@ -13,6 +13,8 @@
 #define MOST_TITLE_WORDS 3
 /* Most bytes of a preposition: by, to, with. */
 #define MAX_GOVERNING_BYTES 4
+/* Most quotation marks around each other. */
+#define MOST_QUOTE_LEVELS 2
 
 /* ---- what items are ---- */
 
@@ -134,10 +136,13 @@ static bool is_dash_of_times(const struct mt_codes_finder *finder, size_t i)
     return is_one;
 }
 
-/* "Yes / No / Cancel": a slash between blanks, with a few words on both sides. */
+/* "Yes / No / Cancel", "Title -- Subtitle": a slash or two hyphens between blanks, with a few words on
+ * both sides. */
 static bool parts_titles(const struct mt_codes_finder *finder, size_t i)
 {
-    bool is_sign = is_slash(finder, &finder->items[i]) || is_dash_of_times(finder, i);
+    const struct mt_codes_item *item = &finder->items[i];
+    bool is_double = item->taken == MT_FREE && is_text(finder, item, "--");
+    bool is_sign = is_slash(finder, item) || is_double || is_dash_of_times(finder, i);
     return is_sign && is_title(count_title(finder, i, false)) &&
            is_title(count_title(finder, i, true));
 }
@@ -303,7 +308,8 @@ static void take_separators(struct mt_codes_finder *finder)
         if (i == 0 || i + 1 == finder->n_items || (is_in_quotes && n_open == 0) ||
             !(is_path_sign(finder, item) || parts_titles(finder, i)))
             continue;
-        bool is_arrow = mt_codes_at(finder, item->begin) >= 0x2190; /* Step 1 → Step 2 */
+        uint32_t sign = mt_codes_at(finder, item->begin);
+        bool is_arrow = sign >= 0x2190 || sign == '-'; /* Step 1 → Step 2 */
         bool is_behind = is_word(finder, item - 1) || (is_arrow && (item - 1)->has_digit) ||
                          (is_sign_run(finder, item - 1) && is_strange(finder, item - 1));
         bool is_before = is_word(finder, item + 1) || is_dash_of_times(finder, i);
@@ -535,12 +541,18 @@ static void take_leaders(struct mt_codes_finder *finder, size_t begin, size_t ru
                    run_begin, run_stop);
 }
 
+/* Whether blanks are on both sides. */
+static bool is_apart(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    return mt_codes_is_blank(mt_codes_before(finder, begin)) &&
+           mt_codes_is_blank(mt_codes_at(finder, end));
+}
+
 /* Whether the dashes stand at an end of the text: "--- Page 1 ---". */
 static bool is_rule(const struct mt_codes_finder *finder, size_t begin, size_t run_begin,
                     size_t run_stop, size_t end)
 {
-    return mt_codes_is_blank(mt_codes_before(finder, run_begin)) &&
-           mt_codes_is_blank(mt_codes_at(finder, run_stop)) &&
+    return is_apart(finder, run_begin, run_stop) &&
            !(has_words(finder, begin, run_begin) && has_words(finder, run_stop, end));
 }
 
@@ -569,12 +581,15 @@ static void take_dots(struct mt_codes_finder *finder, size_t begin, size_t end)
         size_t n;
         stop = run_end(finder, at, end, &n);
         bool is_ellipsis = (c == '.' && n == 3) || (c == 0x2026 && n == 1);
+        if (is_ellipsis && mt_codes_take_omission(finder, at, stop, end))
+            continue;
         if ((is_ellipsis && breaks_off(finder, at, stop)) ||
             (is_dash && is_cut_off(finder, at, stop, end, n)))
             mt_codes_claim(finder, MT_CODE_EDGE, at, stop);
         else if (is_mark ? n >= 2 : c == '.' && n == 2 && stop == at + n)
             take_doubled(finder, at, stop);
-        else if ((n >= LEAST_LEADERS && c != 0x2013 && c != 0x2014 && !is_mark) ||
+        else if ((n >= LEAST_LEADERS && !is_mark && (c < 0x2013 || is_apart(finder, at, stop))) ||
+                 (c == '-' && n == 3 && is_apart(finder, at, stop)) ||
                  (c == '-' && n > 1 && is_rule(finder, from, at, stop, end)) ||
                  (c == '_' && n >= 2) || (c == 0x2026 && n >= 2))
             take_leaders(finder, from, at, stop, end);
@@ -645,11 +660,25 @@ static bool are_quotes(uint32_t open, uint32_t close)
     return false;
 }
 
-static void take_quoted(struct mt_codes_finder *finder, size_t begin, size_t end)
+/* Takes a word or two in quotation marks, which may have others in them, or brackets around
+ * them. */
+static void take_quoted(struct mt_codes_finder *finder, size_t begin, size_t end, unsigned n_levels)
 {
     struct mt_range part = mt_range_trim(finder->text, begin, end);
     if (part.end - part.begin < 3)
         return;
+    if (part.end - part.begin > 4 && finder->text[part.begin] == '(' &&
+        finder->text[part.end - 1] == ')' &&
+        are_quotes(mt_codes_at(finder, part.begin + 1), mt_codes_before(finder, part.end - 1)) &&
+        n_levels < MOST_QUOTE_LEVELS) {
+        size_t n_before = finder->n;
+        take_quoted(finder, part.begin + 1, part.end - 1, n_levels + 1);
+        if (finder->n > n_before) {
+            mt_codes_claim(finder, MT_CODE_EDGE, part.begin, part.begin + 1);
+            mt_codes_claim(finder, MT_CODE_EDGE, part.end - 1, part.end);
+        }
+        return;
+    }
     size_t inner = mt_codes_next(finder, part.begin);
     size_t inner_end = mt_previous_char(finder->text, part.end);
     uint32_t open = mt_codes_at(finder, part.begin), close = mt_codes_at(finder, inner_end);
@@ -678,6 +707,8 @@ static void take_quoted(struct mt_codes_finder *finder, size_t begin, size_t end
         return;
     finder->found[first].code.form = MT_CODE_OPENING_QUOTE;
     finder->found[last].code.form = MT_CODE_CLOSING_QUOTE;
+    if (n_levels < MOST_QUOTE_LEVELS)
+        take_quoted(finder, inner, inner_end, n_levels + 1);
 }
 
 /* Takes arrows. A single quotation mark is an arrow: "Read more »", "‹Back"; and so are two that
@@ -710,12 +741,12 @@ static void take_quotes(struct mt_codes_finder *finder, size_t begin, size_t end
     size_t from = begin;
     for (size_t at = begin; at < end; at = mt_codes_next(finder, at))
         if (finder->taken[at] == MT_TAKEN_EDGE) {
-            take_quoted(finder, from, at);
+            take_quoted(finder, from, at, 0);
             mt_codes_take_lone_quote(finder, from, at);
             take_arrows(finder, from, at);
             from = mt_codes_next(finder, at);
         }
-    take_quoted(finder, from, end);
+    take_quoted(finder, from, end, 0);
     mt_codes_take_lone_quote(finder, from, end);
     take_arrows(finder, from, end);
 }
@@ -737,6 +768,7 @@ void mt_codes_find_edges(struct mt_codes_finder *finder)
         size_t end = mt_codes_line_end(finder, begin);
         mt_codes_take_frame(finder, begin, end);
         mt_codes_take_quoted_cells(finder, begin, end);
+        mt_codes_take_remark(finder, begin, end);
         take_dots(finder, begin, end);
         bool is_listed = mt_codes_list_items(finder, begin, end);
         if (is_listed && take_lists(finder))

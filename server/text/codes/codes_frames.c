@@ -10,6 +10,10 @@
  * know how to open a quotation; they lose the mark that only closes one. */
 #define MOST_OPENED_WORDS 3
 #define MOST_CLOSED_WORDS 8
+/* Words of a title, and of the remark in brackets beside it; fewest bytes of the latter. */
+#define MOST_TITLE_WORDS 2
+#define MOST_REMARK_WORDS 2
+#define LEAST_REMARK_BYTES 3
 /* Most bytes between \" and \". */
 #define MAX_QUOTED_BYTES 200
 
@@ -69,6 +73,60 @@ void mt_codes_take_frame(struct mt_codes_finder *finder, size_t begin, size_t en
     mt_codes_claim(finder, MT_CODE_EDGE, last, line.end);
 }
 
+/* ---- brackets ---- */
+
+bool mt_codes_take_omission(struct mt_codes_finder *finder, size_t begin, size_t stop, size_t end)
+{
+    uint32_t before = mt_codes_before(finder, begin);
+    uint32_t behind = stop < end ? mt_codes_at(finder, stop) : '\n';
+    bool is_bracketed = (before == '[' && behind == ']') || (before == '(' && behind == ')');
+    if (is_bracketed)
+        return mt_codes_take(finder, MT_CODE_POINT, begin - 1, stop + 1);
+    size_t next = behind == '"' || behind == 0x201D ? mt_codes_next(finder, stop) : end;
+    return next < end && mt_codes_char(finder, next) == ' ' &&
+           u_islower((UChar32)mt_codes_at(finder, next + 1)) && mt_codes_is_letter(before) &&
+           mt_codes_take(finder, MT_CODE_POINT, begin, stop);
+}
+
+/* Counts words of letters with single blanks between them; more than `most` where there is
+ * something else. */
+static size_t count_plain_words(const struct mt_codes_finder *finder, size_t begin, size_t end,
+                                size_t most)
+{
+    size_t n = 0;
+    for (size_t at = begin; at < end; at = mt_codes_next(finder, at)) {
+        uint32_t c = mt_codes_at(finder, at);
+        bool is_word = mt_codes_is_letter(c) && !mt_codes_is_unread(finder, c);
+        bool is_begin = at == begin || finder->text[at - 1] == ' ';
+        if (finder->taken[at] != MT_FREE || (!is_word && (c != ' ' || is_begin)))
+            return most + 1;
+        n += is_begin;
+    }
+    return n;
+}
+
+void mt_codes_take_remark(struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    const struct mt_range line = mt_range_trim(finder->text, begin, end);
+    size_t n_line = line.end - line.begin;
+    const char *text = finder->text + line.begin, *open = memchr(text, '(', n_line),
+               *close = memchr(text, ')', n_line);
+    if (!open || !close || close < open)
+        return;
+    size_t from = (size_t)(open - finder->text), to = (size_t)(close - finder->text);
+    bool is_first = from == line.begin && to + 2 < line.end && finder->text[to + 1] == ' ';
+    bool is_last = to + 1 == line.end && from > line.begin + 1 && finder->text[from - 1] == ' ';
+    struct mt_range title = is_first ? (struct mt_range){to + 2, line.end}
+                                     : (struct mt_range){line.begin, from - is_last};
+    size_t n = count_plain_words(finder, from + 1, to, MOST_REMARK_WORDS);
+    size_t n_title = count_plain_words(finder, title.begin, title.end, MOST_TITLE_WORDS);
+    if ((!is_first && !is_last) || n == 0 || n > MOST_REMARK_WORDS || n_title == 0 ||
+        n_title > MOST_TITLE_WORDS || to - from <= LEAST_REMARK_BYTES)
+        return;
+    mt_codes_claim(finder, MT_CODE_EDGE, from, from + 1);
+    mt_codes_claim(finder, MT_CODE_EDGE, to, to + 1);
+}
+
 /* ---- cells in quotation marks ---- */
 
 /* Returns where the quoted cell that begins at text[at] ends; `at`: there is none. Two quotation
@@ -85,6 +143,39 @@ static size_t quoted_cell_end(const struct mt_codes_finder *finder, size_t at, s
         i++;
     }
     return at;
+}
+
+static void claim_quote(struct mt_codes_finder *finder, size_t at, enum mt_code_form form)
+{
+    size_t found = mt_codes_claim(finder, MT_CODE_EDGE, at, at + 1);
+    if (found != MT_NO_MATE)
+        finder->found[found].code.form = form;
+}
+
+/* Takes words in quotation marks with nothing but commas or blanks between them: "Yes", "No". */
+static bool take_quoted_words(struct mt_codes_finder *finder, const struct mt_range *line,
+                              bool is_search)
+{
+    size_t n = 0;
+    for (size_t at = line->begin; at < line->end; n++) {
+        size_t stop = quoted_cell_end(finder, at, line->end);
+        if (stop < at + 4 || count_letters(finder, at, stop) < 2 ||
+            !mt_codes_is_free(finder, at, stop) ||
+            count_plain_words(finder, at + 1, stop - 1, MOST_TITLE_WORDS) > MOST_TITLE_WORDS)
+            return false;
+        size_t next = stop + (stop < line->end && mt_codes_is_one_of(finder->text[stop], ",;"));
+        size_t from = mt_codes_skip_blanks(finder, next, line->end);
+        if (from == next && next < line->end)
+            return false;
+        if (!is_search) {
+            claim_quote(finder, at, MT_CODE_OPENING_QUOTE);
+            claim_quote(finder, stop - 1, MT_CODE_CLOSING_QUOTE);
+            if (next > stop)
+                mt_codes_claim(finder, MT_CODE_EDGE, stop, next);
+        }
+        at = from;
+    }
+    return n > 1;
 }
 
 /* Takes rows such as "Save","Cancel" and 1,"Save all",5: at least two cells, without blanks between
@@ -142,6 +233,8 @@ void mt_codes_take_quoted_cells(struct mt_codes_finder *finder, size_t begin, si
         return;
     if (take_row(finder, &line, true))
         (void)take_row(finder, &line, false);
+    else if (take_quoted_words(finder, &line, true))
+        (void)take_quoted_words(finder, &line, false);
     else if (finder->text[line.begin] == '"' && finder->taken[line.begin] == MT_FREE)
         take_member(finder, &line);
 }

@@ -15,6 +15,8 @@
 /* Fields before the words of a subtitle (match_fields), and most bytes of them. */
 #define MAX_FIELDS 9
 #define MAX_FIELDS_BYTES 200
+/* Most bytes of a box to be ticked or filled in. */
+#define MAX_BOX_BYTES 40
 /* Most bytes of a word with an accelerator in it. */
 #define MAX_ACCELERATED_BYTES 32
 /* Most words of the name in a notice of copyright. */
@@ -268,6 +270,35 @@ static size_t match_list_number(const struct mt_codes_finder *finder, const stru
                : 0;
 }
 
+/* Returns the length of a section's number before a title: "1.1 Introduction"; but "1.5 Liters" is an
+ * amount. */
+static size_t match_section(const struct mt_codes_finder *finder, const struct mt_range *line)
+{
+    static const char *const units[] = {
+        "Liters",  "Litres", "Miles",   "Stars",  "Meters",  "Metres", "Hours",   "Million",
+        "Billion", "Inches", "Points",  "Pounds", "Cups",    "Ounces", "Gallons", "Percent",
+        "Years",   "Days",   "Minutes", "Months", "Weeks",   "Feet",   "Seconds", "Trillion",
+        "Star",    "Mbit",   "Stunden", "Euro",   "Dollars", "Euros",  NULL};
+    size_t at = line->begin, n_parts = 0, n = 0;
+    for (;; at++, n_parts++) {
+        for (n = 0; n < 3 && mt_codes_digit_at(finder, at); n++)
+            at++;
+        if (n == 0 || n > 2)
+            return 0;
+        if (mt_codes_char(finder, at) != '.')
+            break;
+    }
+    size_t word = at + 1, end = word;
+    while (mt_ascii_is_letter(mt_codes_char(finder, end)))
+        end++;
+    bool is_title = n_parts == 1 && mt_codes_char(finder, at) == ' ' && end - word > 2 &&
+                    mt_ascii_is_capital(finder->text[word]) &&
+                    mt_ascii_is_small(finder->text[word + 1]) && mt_codes_is_english(finder) &&
+                    !mt_codes_is_among(units, finder->text + word, end - word) &&
+                    !mt_codes_is_one_of(finder->text[line->end - 1], ".!?");
+    return is_title ? at - line->begin : 0;
+}
+
 /* Returns the length of a time before a title, such as 00:10 or 1:02:30 of a chapter; 9:30 AM is
  * none. */
 static size_t match_hour(const struct mt_codes_finder *finder, const struct mt_range *line)
@@ -399,31 +430,41 @@ static size_t match_heading(const struct mt_codes_finder *finder, const struct m
     return mt_codes_before_blank(finder, line, n);
 }
 
-static bool is_box_at(const struct mt_codes_finder *finder, size_t at)
+/* Returns the length of a box at text[at]: [ ], [x], ( ) or (____); 0: there is none. */
+static size_t box_length(const struct mt_codes_finder *finder, size_t at)
 {
-    return finder->text[at] == '[' && mt_codes_is_one_of(mt_codes_char(finder, at + 1), " xX") &&
-           mt_codes_char(finder, at + 2) == ']';
+    char open = finder->text[at], close = open == '[' ? ']' : ')';
+    size_t end = at + 1;
+    if (open != '[' && open != '(')
+        return 0;
+    end += mt_codes_is_one_of(mt_codes_char(finder, end), open == '[' ? " xX" : " ");
+    while (end - at < MAX_BOX_BYTES && mt_codes_char(finder, end) == '_')
+        end++;
+    return end > at + 1 && mt_codes_char(finder, end) == close ? end + 1 - at : 0;
 }
 
 /* Returns the length of a box in a list of tasks: [ ] or [x]. */
 static size_t match_box(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
-    bool is_box = line->end - line->begin > 3 && is_box_at(finder, line->begin);
-    return is_box ? mt_codes_before_blank(finder, line, 3) : 0;
+    size_t n = line->end - line->begin > 3 ? box_length(finder, line->begin) : 0;
+    return finder->text[line->begin] == '[' ? mt_codes_before_blank(finder, line, n) : 0;
 }
 
 /* Finds the boxes of a form: at least two in a line, as in Yes [ ] No [ ]. */
 static void take_boxes(struct mt_codes_finder *finder, const struct mt_range *line)
 {
-    size_t first = MT_NO_MATE;
-    for (size_t i = line->begin; i + 3 <= line->end; i++) {
-        if (finder->text[i] != '[' || !is_box_at(finder, i))
+    struct mt_range first = {0};
+    size_t n_boxes = 0;
+    for (size_t i = line->begin, n; i < line->end; i++) {
+        n = box_length(finder, i);
+        if (n == 0)
             continue;
-        if (first != MT_NO_MATE)
-            mt_codes_claim(finder, MT_CODE_EDGE, i, i + 3);
-        if (first != MT_NO_MATE && first != line->end)
-            mt_codes_claim(finder, MT_CODE_EDGE, first, first + 3);
-        first = first == MT_NO_MATE ? i : line->end;
+        if (n_boxes == 1)
+            mt_codes_claim(finder, MT_CODE_EDGE, first.begin, first.end);
+        if (n_boxes++ > 0)
+            mt_codes_claim(finder, MT_CODE_EDGE, i, i + n);
+        else
+            first = (struct mt_range){i, i + n};
     }
 }
 
@@ -549,9 +590,10 @@ static void take_marks(struct mt_codes_finder *finder, struct mt_range line)
 {
     static size_t (*const matchers[])(const struct mt_codes_finder *finder,
                                       const struct mt_range *line) = {
-        match_bullet,       match_list_number, match_hour,   match_song_time,
-        match_notice,       match_fields,      match_prefix, mt_codes_match_commit,
-        mt_codes_match_log, match_heading,     match_box,    mt_codes_match_mark};
+        match_bullet,          match_list_number,  match_section, match_hour,
+        match_song_time,       match_notice,       match_fields,  match_prefix,
+        mt_codes_match_commit, mt_codes_match_log, match_heading, match_box,
+        mt_codes_match_mark};
     for (size_t n_marks = 0; n_marks < MAX_MARKS; n_marks++) {
         size_t n = 0, k = 0;
         while (k < sizeof matchers / sizeof *matchers && !n)

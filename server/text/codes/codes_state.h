@@ -246,6 +246,10 @@ void mt_codes_take_bars(struct mt_codes_finder *finder, size_t begin, size_t end
 void mt_codes_take_frame(struct mt_codes_finder *finder, size_t begin, size_t end);
 void mt_codes_take_quoted_cells(struct mt_codes_finder *finder, size_t begin, size_t end);
 void mt_codes_take_lone_quote(struct mt_codes_finder *finder, size_t begin, size_t end);
+/* Claims [...] and (...) within a text, and the dots of "Save as..." within a sentence. */
+bool mt_codes_take_omission(struct mt_codes_finder *finder, size_t begin, size_t stop, size_t end);
+/* Claims the brackets around a word or two at an end of a title: "Hello (world)". */
+void mt_codes_take_remark(struct mt_codes_finder *finder, size_t begin, size_t end);
 /* Claims the marks of \"words\" as a pair and returns where the first one ends; 0: there is none. */
 size_t mt_codes_take_escaped_quotes(struct mt_codes_finder *finder, size_t begin);
 
