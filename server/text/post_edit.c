@@ -3,6 +3,7 @@
 #include "base/ascii.h"
 #include "base/size.h"
 #include "model/tokenizer/tokenizer.h"
+#include "server/text/brands.h"
 #include "server/text/capitals.h"
 #include "server/text/numbers/number_signs.h"
 #include "server/text/scripts.h"
@@ -361,9 +362,12 @@ static size_t and_between_names(const struct edit *edit, size_t at)
     return 0;
 }
 
-/* Writes the dash, and returns the length of the " - " that it replaces. */
-static size_t write_dash(const struct edit *edit)
+/* Writes the source's dash for " - ", or "us" for a name; returns the length of what it replaces. */
+static size_t write_other(const struct edit *edit, size_t at)
 {
+    if (edit->n_dash == 0 || edit->n_target - at <= 3 || memcmp(edit->target + at, " - ", 3) != 0)
+        return mt_brand_write(edit->source, edit->n_source, edit->target, edit->n_target, at,
+                              edit->target_lang, edit->out);
     mt_text_append(edit->out, edit->dash, edit->n_dash);
     return 3;
 }
@@ -697,10 +701,7 @@ static enum mt_status write_sentence(struct edit *edit, const UCaseMap *rules,
         size_t n_sign = is_dropped || !has_and ? 0 : and_between_names(edit, at);
         if (n_sign)
             mt_text_append_string(edit->out, " & ");
-        else if (edit->n_dash > 0 && edit->n_target - at > 3 &&
-                 memcmp(edit->target + at, " - ", 3) == 0)
-            n_sign = write_dash(edit);
-        else if (!is_dropped)
+        else if (!is_dropped && (n_sign = write_other(edit, at)) == 0)
             n_sign = mt_number_sign_write(&signs, at, edit->out);
         n = n_sign ? n_sign : mt_char_length(edit->target + at);
         for (size_t i = at; i < at + n; i++)
@@ -732,8 +733,7 @@ static enum mt_status edit_sentence(struct edit *edit, struct mt_error *err)
     enum mt_status status = spell_names(edit, &own, err);
     if (status)
         return status;
-    for (size_t i = 0; i < edit->n_target; i++)
-        edit->map[i] = 0;
+    memset(edit->map, 0, edit->n_target * sizeof *edit->map);
     drop_repeats(edit);
     drop_blanks(edit);
     size_t n_mark = edit->is_unfinished ? 0 : match_final_mark(edit);

@@ -21,6 +21,7 @@
  *                and more in a row: that word once. In sentences it is flagged (quality_check.h),
  *                not mended
  *   quotes       what "I will come," she said opens with is closed again where the model forgot it
+ *   brands       a name that stands for "us" and is not the source's gives way to a pronoun (brands.h)
  *   no words     "May 2017" that became "2017", "Ecuador" that became "++": the source's words, and
  *                the check says that they are not translated (proofread.h)
  *

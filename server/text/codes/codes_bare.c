@@ -83,7 +83,7 @@ struct part {
 };
 
 /* Returns the length of a name of capitals at text[at, end) that is no word of a language: without
- * vowels (HTTP, SSD), or joined with a number (UTF-8, COVID-19), or OK; 0: there is none. The PM of
+ * vowels (HTTP, SSD), or joined with a number (UTF-8, COVID-19, U2), or OK; 0: there is none. The PM of
  * 9 PM is a word. */
 static size_t acronym_length(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
@@ -93,7 +93,11 @@ static size_t acronym_length(const struct mt_codes_finder *finder, size_t at, si
     for (; at < end && mt_ascii_is_capital(text[at]); at++)
         has_vowel = has_vowel || strchr("AEIOUY", text[at]);
     bool has_number = mt_codes_char(finder, at) == '-' && mt_codes_digit_at(finder, at + 1);
-    size_t n = at - begin;
+    size_t n = at - begin, digits_end = at;
+    while (digits_end < end && mt_codes_digit_at(finder, digits_end))
+        digits_end++;
+    if (n > 0 && digits_end > at && !mt_codes_is_letter(mt_codes_at(finder, digits_end)))
+        return digits_end - begin; /* U2, MP3 */
     bool is_pm = n == 2 && memcmp(text + begin, "PM", n) == 0;
     bool is_ok = n == 2 && memcmp(text + begin, "OK", n) == 0;
     bool is_one = n > 1 && (has_number || !has_vowel) && !is_pm &&
@@ -129,7 +133,7 @@ static void end_part(struct mt_codes_finder *finder, const struct part *part)
     if (part->n_letters == 1 && !part->has_digit && !part->has_code && mt_ascii_is_letter(letter) &&
         letter != 'I') /* G, of a table or a row of chords; I is a word */
         mt_codes_claim_over(finder, MT_CODE_EDGE, part->letter, part->letter + 1);
-    bool is_named = part->n_letters > 1 && (part->has_digit || part->n_letters > 4) &&
+    bool is_named = part->n_letters > 0 && (part->has_digit || part->n_letters > 4) &&
                     is_acronyms(finder, begin, end);
     bool may_be_amount = part->has_letter ? part->has_digit && part->n_letters <= MAX_UNIT_LETTERS
                                           : part->has_digit || part->has_code;

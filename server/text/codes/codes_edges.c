@@ -321,10 +321,17 @@ static void take_separators(struct mt_codes_finder *finder)
 
 /* ---- signs that stand alone ---- */
 
+/* && and || are of programs. */
+static bool is_operator(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
+{
+    return is_text(finder, item, "&&") || is_text(finder, item, "||");
+}
+
 /* % & $ and # + stand for words. */
 static bool stands_for_word(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
-    for (size_t i = item->begin; i < item->end; i = mt_codes_next(finder, i)) {
+    for (size_t i = item->begin; i < item->end && !is_operator(finder, item);
+         i = mt_codes_next(finder, i)) {
         uint32_t c = mt_codes_at(finder, i);
         if (!mt_codes_is_unread(finder, c) &&
             (u_charType((UChar32)c) == U_CURRENCY_SYMBOL || (c < 0x80 && strchr("%&+#@", (int)c))))
@@ -429,7 +436,7 @@ static void take_signs(struct mt_codes_finder *finder)
             continue;
         if ((is_end && !is_subject(finder, i)) || is_bullet(finder, item))
             take_sign(finder, MT_CODE_EDGE, item);
-        else if (!is_strange(finder, item))
+        else if (!is_strange(finder, item) && !is_operator(finder, item))
             continue;
         else if (is_title(count_title(finder, i, false)) && is_title(count_title(finder, i, true)))
             take_sign(finder, MT_CODE_EDGE, item);

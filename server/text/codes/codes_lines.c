@@ -355,6 +355,19 @@ static size_t match_fields(const struct mt_codes_finder *finder, const struct mt
     return n == 2 && at < line->end ? at - line->begin : 0;
 }
 
+/* Returns the length of a line that tells of a song, not sings it: [ar:Tom], [offset:+100]. */
+static size_t match_song_tag(const struct mt_codes_finder *finder, const struct mt_range *line)
+{
+    static const char *const names[] = {"ar", "al", "ti",     "au",     "by",
+                                        "re", "ve", "offset", "length", NULL};
+    const char *text = finder->text;
+    const char *colon = memchr(text + line->begin, ':', line->end - line->begin);
+    bool is_one =
+        colon && text[line->begin] == '[' && text[line->end - 1] == ']' &&
+        mt_codes_is_among(names, text + line->begin + 1, (size_t)(colon - text) - line->begin - 1);
+    return is_one ? line->end - line->begin : 0;
+}
+
 /* Returns where the word at text[at] ends. */
 static size_t word_end(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
@@ -590,10 +603,10 @@ static void take_marks(struct mt_codes_finder *finder, struct mt_range line)
 {
     static size_t (*const matchers[])(const struct mt_codes_finder *finder,
                                       const struct mt_range *line) = {
-        match_bullet,          match_list_number,  match_section, match_hour,
-        match_song_time,       match_notice,       match_fields,  match_prefix,
-        mt_codes_match_commit, mt_codes_match_log, match_heading, match_box,
-        mt_codes_match_mark};
+        match_bullet,    match_list_number,     match_section,      match_hour,
+        match_song_time, match_song_tag,        match_notice,       match_fields,
+        match_prefix,    mt_codes_match_commit, mt_codes_match_log, match_heading,
+        match_box,       mt_codes_match_mark};
     for (size_t n_marks = 0; n_marks < MAX_MARKS; n_marks++) {
         size_t n = 0, k = 0;
         while (k < sizeof matchers / sizeof *matchers && !n)

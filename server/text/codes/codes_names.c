@@ -55,8 +55,9 @@ static size_t match_camel(const struct run *run)
     size_t end = name_end(run, run->begin), n_humps = 0;
     for (size_t i = run->begin + 1; i < end; i++)
         n_humps += mt_ascii_is_capital(run->text[i]) && mt_ascii_is_small(run->text[i - 1]);
+    bool is_ph = end - run->begin == 2 && memcmp(run->text + run->begin, "pH", 2) == 0;
     bool is_one = n_humps > mt_ascii_is_capital(run->text[run->begin]) &&
-                  mt_ascii_is_letter(run->text[run->begin]) && end - run->begin > 2 &&
+                  mt_ascii_is_letter(run->text[run->begin]) && (end - run->begin > 2 || is_ph) &&
                   !is_unit(run, end - run->begin);
     return is_one || is_failure(run->text + run->begin, end - run->begin) ? end : 0;
 }
@@ -185,21 +186,24 @@ static size_t match_numbered(const struct run *run)
     return at == end && digits - run->begin > 1 && end - digits > 1 ? end : 0;
 }
 
-/* Matches numbers of orders, bills and standards: INV-2024-001, AB-1234. COVID-19 and F-16 are
- * names. */
+/* Matches numbers of orders, bills, standards and telephones: INV-2024-001, AB-1234, 1-800-FLOWERS.
+ * COVID-19 and F-16 are names. */
 static size_t match_serial(const struct run *run)
 {
-    size_t at = run->begin, n_digits = 0, n_hyphens = 0;
+    size_t at = run->begin, n_digits = 0, n_hyphens = 0, n_capitals = 0;
     for (; at < run->end; at++) {
         char c = run->text[at];
         if (!mt_ascii_is_capital(c) && !mt_ascii_is_digit(c) && c != '-')
             return 0;
         n_digits += mt_ascii_is_digit(c);
         n_hyphens += c == '-';
+        n_capitals += mt_ascii_is_capital(c);
     }
     bool is_one = mt_ascii_is_capital(run->text[run->begin]) && n_hyphens > 0 && n_digits > 2 &&
                   mt_ascii_is_digit(run->text[at - 1]);
-    return is_one ? at : 0;
+    bool is_telephone =
+        mt_ascii_is_digit(run->text[run->begin]) && n_hyphens > 1 && n_digits > 3 && n_capitals > 2;
+    return is_one || is_telephone ? at : 0;
 }
 
 /* Matches names such as O'Reilly and D'Angelo. */
@@ -338,10 +342,12 @@ static size_t match_path(const struct run *run)
         return 0;
     if (n_lead > 0) { /* needs a word of small letters, or a file's ending behind the full stop */
         size_t n = labels.end - at;
-        bool has_two = labels.end + 1 < run->end && run->text[labels.end] == '/' &&
-                       mt_ascii_is_letter(run->text[labels.end + 1]); /* /Applications/Foo */
+        bool has_two =
+            labels.end + 1 < run->end && run->text[labels.end] == '/' &&
+            mt_ascii_is_letter(run->text[labels.end + 1]); /* /Applications/Foo, /r/ask */
         bool is_word =
-            n > 2 && (mt_ascii_is_small(run->text[at]) || has_two || run->text[run->begin] != '/');
+            has_two ||
+            (n > 2 && (mt_ascii_is_small(run->text[at]) || run->text[run->begin] != '/'));
         is_path = n_slashes > 0 ? is_word || is_path
                                 : n_lead == 1 && n > 1 &&
                                       (mt_codes_is_among_any_case(endings, run->text + at, n) ||
@@ -385,6 +391,20 @@ static size_t match_ampersand(const struct run *run)
         at++;
         n++;
     }
+}
+
+/* Matches formulas with Markdown's indices: H~2~O, x^2^. */
+static size_t match_indexed(const struct run *run)
+{
+    size_t at = name_end(run, run->begin), n = 0;
+    while (at > run->begin && at + 2 < run->end && mt_codes_is_one_of(run->text[at], "~^")) {
+        size_t end = name_end(run, at + 1);
+        if (end == at + 1 || end >= run->end || run->text[end] != run->text[at])
+            break;
+        at = name_end(run, end + 1);
+        n++;
+    }
+    return n > 0 ? at : 0;
 }
 
 /* Matches names with a quoted letter or word inside: Toys"R"Us. */
@@ -505,10 +525,10 @@ static bool ends_at(const struct run *run, size_t end)
 size_t mt_codes_match_name(const char *text, size_t begin, size_t end)
 {
     static size_t (*const matchers[])(const struct run *run) = {
-        match_call,     match_path,      match_camel,  match_snake,      match_hash,
-        match_numbered, match_ampersand, match_sharp,  match_protocol,   match_flag,
-        match_field,    match_joined,    match_serial, match_apostrophe, match_abridged,
-        match_branch,   match_issue,     match_quoting};
+        match_call,     match_path,      match_camel,   match_snake,      match_hash,
+        match_numbered, match_ampersand, match_sharp,   match_protocol,   match_flag,
+        match_field,    match_joined,    match_serial,  match_apostrophe, match_abridged,
+        match_branch,   match_issue,     match_quoting, match_indexed};
     const struct run run = {text, begin, end};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers && begin < end; k++) {
         size_t found = matchers[k](&run);

@@ -101,6 +101,22 @@ static bool take_word(const struct mt_codes_finder *finder, const struct mt_rang
     return true;
 }
 
+/* Returns whether a shell's prompt is at *at, root@host:~#, and moves *at to the next word. */
+static bool take_prompt(const struct mt_codes_finder *finder, const struct mt_range *line,
+                        size_t *at)
+{
+    const char *text = finder->text;
+    size_t end = *at;
+    while (end < line->end && !mt_codes_is_blank((unsigned char)text[end]))
+        end++;
+    const char *host = memchr(text + *at, '@', end - *at);
+    if (!host || end == line->end || !mt_codes_is_one_of(text[end - 1], "#$") ||
+        !memchr(host, ':', end - (size_t)(host - text)))
+        return false;
+    *at = mt_codes_skip_blanks(finder, end, line->end);
+    return true;
+}
+
 /* Whether all words are of small letters, and none is one that sentences have: git push origin
  * main. */
 static bool is_typed_like(const struct mt_codes_finder *finder, const struct mt_range *line)
@@ -126,7 +142,7 @@ bool mt_codes_is_command(const struct mt_codes_finder *finder, struct mt_range r
     const struct mt_range line = {range.begin, range.end};
     size_t at = line.begin, n_words = 0;
     static const char *const exports[] = {"export", NULL};
-    bool is_typed = take_word(finder, &line, &at, prompts);
+    bool is_typed = take_word(finder, &line, &at, prompts) || take_prompt(finder, &line, &at);
     if (is_typed)
         return at < line.end && finder->text[at] >= 'a' && finder->text[at] <= 'z';
     if (take_word(finder, &line, &at, exports))

@@ -275,8 +275,16 @@ static struct mt_syntax match_sentinel(const struct mt_codes_finder *finder, siz
                                     mt_codes_is_name_char(mt_codes_char(finder, at + n + 1))));
     bool is_one =
         n >= least && n_close == n && at > name && (n_letters > 0 || c == '%') && !is_in_name;
-    return is_one && !mt_syntax_is_word_at(finder, at + n) ? mt_syntax_word(at + n - begin)
-                                                           : mt_no_syntax;
+    if (!is_one || mt_syntax_is_word_at(finder, at + n))
+        return mt_no_syntax;
+    size_t end = at + n; /* %APPDATA%\Roaming */
+    while (c == '%' && mt_codes_is_one_of(mt_codes_char(finder, end), "\\/") &&
+           mt_codes_is_name_char(mt_codes_char(finder, end + 1)))
+        for (end++; mt_codes_is_name_char(mt_codes_char(finder, end)) ||
+                    (mt_codes_is_one_of(mt_codes_char(finder, end), ".-") &&
+                     mt_codes_is_name_char(mt_codes_char(finder, end + 1)));)
+            end++;
+    return mt_syntax_word(end - begin);
 }
 
 /* Matches :smile:. */

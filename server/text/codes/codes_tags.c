@@ -211,12 +211,16 @@ static size_t take_other_markup(struct mt_codes_finder *finder, size_t begin)
 {
     size_t limit = finder->length - begin < MAX_TAG_BYTES ? finder->length : begin + MAX_TAG_BYTES;
     bool is_comment = limit - begin > 4 && finder->text[begin + 1] == '!';
+    char first = mt_codes_char(finder, begin + 1); /* of <:name:1>, <a:name:1>, <t:1>, <#1> */
     bool is_address = false;
     for (size_t i = begin + 1; i < limit && finder->text[i] != '\n'; i++) {
         char c = finder->text[i];
         if (!is_comment && (c == ' ' || c == '<'))
             break;
-        is_address = is_address || c == '@' || (c == ':' && mt_codes_char(finder, i + 1) == '/');
+        is_address = is_address || c == '@' || (c == '#' && i == begin + 1) ||
+                     (c == ':' && i <= begin + 2 && mt_codes_digit_at(finder, i + 1)) ||
+                     (c == ':' && i > begin + 2 && mt_codes_is_one_of(first, ":a")) ||
+                     (c == ':' && mt_codes_char(finder, i + 1) == '/');
         bool ends = c == '>' && (!is_comment || finder->text[begin + 2] != '-' ||
                                  (i - begin > 5 && finder->text[i - 1] == '-'));
         if (ends && (is_comment || is_address)) {
@@ -264,6 +268,39 @@ static size_t take_bbcode(struct mt_codes_finder *finder, struct mt_open_tags *t
                                                (struct mt_range){tag.begin, tag.end}))
         mt_codes_claim(finder, MT_CODE_POINT, tag.begin, tag.end);
     return tag.end;
+}
+
+/* ---- LaTeX: \textbf{words}, \cite{name} ---- */
+
+/* Claims a command with one argument, whose words are a text if it is for words. */
+static size_t take_tex(struct mt_codes_finder *finder, size_t begin)
+{
+    static const char *const worded[] = {
+        "textbf",   "textit",  "texttt",     "textsc",        "emph",      "underline",
+        "section",  "chapter", "subsection", "subsubsection", "paragraph", "caption",
+        "footnote", "title",   "mbox",       "text",          "part",      NULL};
+    size_t at = begin + 1;
+    while (mt_ascii_is_letter(mt_codes_char(finder, at)))
+        at++;
+    size_t n = at - begin - 1, open = at + (mt_codes_char(finder, at) == '*'), depth = 1, end;
+    if (n < 3 || mt_codes_char(finder, open) != '{' || mt_codes_before(finder, begin) == '\\' ||
+        mt_codes_is_letter(mt_codes_before(finder, begin)))
+        return 0;
+    for (end = open + 1; end < finder->length && end - open < MAX_TAG_BYTES && depth > 0; end++) {
+        char c = finder->text[end];
+        if (c == '\n')
+            return 0;
+        depth += c == '{';
+        depth -= c == '}';
+    }
+    if (depth > 0)
+        return 0;
+    if (!mt_codes_is_among(worded, finder->text + begin + 1, n) || end == open + 2)
+        return mt_codes_take(finder, MT_CODE_WORD, begin, end) ? end : 0;
+    return mt_codes_claim_pair(finder, (struct mt_range){begin, open + 1},
+                               (struct mt_range){end - 1, end})
+               ? open + 1
+               : 0;
 }
 
 /* ---- overrides of subtitles: {\i1}words{\i0}, {\pos(1,2)} ---- */
@@ -550,6 +587,8 @@ size_t mt_codes_take_tag(struct mt_codes_finder *finder, struct mt_open_tags *ta
         end = take_override(finder, tags, begin);
         end = end ? end : take_angular(finder, tags, begin);
         return end ? end : take_braced(finder, begin);
+    case '\\':
+        return take_tex(finder, begin);
     case '%':
         return take_numbered(finder, begin);
     case '[':
