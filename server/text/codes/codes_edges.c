@@ -399,8 +399,8 @@ static bool is_governed(const struct mt_codes_finder *finder, const struct mt_co
            item->end - item->begin <= MAX_GOVERNING_BYTES;
 }
 
-/* Whether it is a single sign at a text's end that says nothing about the word beside it: "% Hello",
- * "Hello @"; but "5 %" and "share in %" do. */
+/* Whether it is a single sign that says nothing about the word beside it: "% Hello", "Hello @"; but
+ * "5 %" and "share in %" do. */
 static bool stands_alone(const struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = &finder->items[i];
@@ -431,16 +431,18 @@ static void take_signs(struct mt_codes_finder *finder)
                 content_end++;
         bool has_behind = content_end < n && !is_edge_item(finder, &finder->items[content_end]);
         bool is_end = !has_before || !has_behind;
-        bool is_lone = is_end && stands_alone(finder, i);
-        if ((stands_for_word(finder, item) && !is_lone) || is_of_number(finder, i))
+        bool is_lone = stands_alone(finder, i);
+        bool parts = is_lone && !is_end && mt_codes_is_one_of(finder->text[item->begin], "#@%$~_");
+        if ((stands_for_word(finder, item) && !(is_end && is_lone) && !parts) ||
+            is_of_number(finder, i))
             continue;
         if ((is_end && !is_subject(finder, i)) || is_bullet(finder, item))
             take_sign(finder, MT_CODE_EDGE, item);
-        else if (!is_strange(finder, item) && !is_operator(finder, item))
+        else if (!is_strange(finder, item) && !parts && !is_operator(finder, item))
             continue;
         else if (is_title(count_title(finder, i, false)) && is_title(count_title(finder, i, true)))
             take_sign(finder, MT_CODE_EDGE, item);
-        else
+        else if (!parts)
             take_sign(finder, MT_CODE_WORD, item);
         if (finder->taken[sign_begin(finder, item)] == MT_TAKEN_EDGE)
             has_before = false;

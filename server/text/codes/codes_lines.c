@@ -12,9 +12,6 @@
 /* Most marks one behind the other, as in "> - [ ] ". */
 #define MAX_MARKS 8
 #define MAX_NOTE_BYTES 80
-/* Fields before the words of a subtitle (match_fields), and most bytes of them. */
-#define MAX_FIELDS 9
-#define MAX_FIELDS_BYTES 200
 /* Most bytes of a box to be ticked or filled in. */
 #define MAX_BOX_BYTES 40
 /* Most bytes of a word with an accelerator in it. */
@@ -265,9 +262,12 @@ static size_t match_list_number(const struct mt_codes_finder *finder, const stru
     bool is_small = finder->text[from] >= 'a' || is_roman || has_next_letter(finder, line);
     bool is_letter = mark == '.' && !is_bracketed && !is_number && is_small &&
                      u_isupper((UChar32)mt_codes_at(finder, at + 2));
-    return at > from && (is_list || is_letter)
-               ? mt_codes_before_blank(finder, line, at + 1 - line->begin)
-               : 0;
+    if (at == from || !(is_list || is_letter))
+        return 0;
+    bool is_glued = mark == ')' && u_isupper((UChar32)mt_codes_at(finder, at + 1)) &&
+                    u_islower((UChar32)mt_codes_at(finder, at + 2)); /* 1)Hello */
+    return is_glued ? at + 1 - line->begin
+                    : mt_codes_before_blank(finder, line, at + 1 - line->begin);
 }
 
 /* Returns the length of a section's number before a title: "1.1 Introduction"; but "1.5 Liters" is an
@@ -299,26 +299,6 @@ static size_t match_section(const struct mt_codes_finder *finder, const struct m
     return is_title ? at - line->begin : 0;
 }
 
-/* Returns the length of a time before a title, such as 00:10 or 1:02:30 of a chapter; 9:30 AM is
- * none. */
-static size_t match_hour(const struct mt_codes_finder *finder, const struct mt_range *line)
-{
-    size_t at = line->begin, n_colons = 0;
-    for (size_t n; n_colons < 3; at++) {
-        for (n = 0; n < 3 && mt_codes_digit_at(finder, at); n++)
-            at++;
-        if (n == 0 || n > 2 || (n_colons > 0 && n != 2))
-            return 0;
-        if (mt_codes_char(finder, at) != ':')
-            break;
-        n_colons++;
-    }
-    return n_colons > 0 && u_isupper((UChar32)mt_codes_at(finder, at + 1)) &&
-                   u_islower((UChar32)mt_codes_at(finder, at + 2)) && mt_codes_is_english(finder)
-               ? mt_codes_before_blank(finder, line, at - line->begin)
-               : 0;
-}
-
 /* Returns the length of the time before a line of a song: [00:12.50]. */
 static size_t match_song_time(const struct mt_codes_finder *finder, const struct mt_range *line)
 {
@@ -332,27 +312,6 @@ static size_t match_song_time(const struct mt_codes_finder *finder, const struct
     bool is_one = n_colons > 0 && mt_codes_digit_at(finder, at - 1) && at < line->end &&
                   finder->text[at] == ']';
     return is_one ? at + 1 - line->begin : 0;
-}
-
-/* Returns the length of the times or other fields before the words of a subtitle: {1}{50} of
- * MicroDVD, and the nine fields of "Dialogue: 0,0:00:01.00,...,,". */
-static size_t match_fields(const struct mt_codes_finder *finder, const struct mt_range *line)
-{
-    static const char label[] = "Dialogue: ";
-    size_t at = line->begin, n = 0;
-    if (line->end - at > strlen(label) && memcmp(finder->text + at, label, strlen(label)) == 0) {
-        while (at < line->end && n < MAX_FIELDS && at - line->begin < MAX_FIELDS_BYTES)
-            n += finder->text[at++] == ',';
-        return n == MAX_FIELDS && at < line->end ? at - line->begin : 0;
-    }
-    for (; n < 2 && mt_codes_char(finder, at) == '{'; n++, at++) {
-        size_t digits = ++at;
-        while (mt_codes_digit_at(finder, at))
-            at++;
-        if (at == digits || mt_codes_char(finder, at) != '}')
-            return 0;
-    }
-    return n == 2 && at < line->end ? at - line->begin : 0;
 }
 
 /* Returns the length of a line that tells of a song, not sings it: [ar:Tom], [offset:+100]. */
@@ -537,15 +496,16 @@ static void take_speakers(struct mt_codes_finder *finder, const struct mt_range 
     for (size_t at = line->begin, next; at < line->end; at = next) {
         uint32_t c = mt_codes_at(finder, at);
         next = mt_codes_next(finder, at);
+        size_t behind = next + (mt_codes_char(finder, next) == ' '); /* -Hello. -Hi. */
         if ((c != '-' && (c < 0x2010 || c > 0x2015)) || at < line->begin + 2 ||
-            finder->text[at - 1] != ' ' || mt_codes_char(finder, next) != ' ')
+            finder->text[at - 1] != ' ')
             continue;
         size_t last = mt_previous_char(finder->text, at - 1);
         uint32_t quote = mt_codes_at(finder, last);
         if (last > line->begin && (quote == '"' || quote == 0x201D))
             last = mt_previous_char(finder->text, last);
         if (mt_codes_is_one_of(finder->text[last], ".!?") &&
-            u_isupper((UChar32)mt_codes_at(finder, next + 1)))
+            u_isupper((UChar32)mt_codes_at(finder, behind)))
             mt_codes_claim(finder, MT_CODE_EDGE, at, next);
     }
 }
@@ -603,10 +563,10 @@ static void take_marks(struct mt_codes_finder *finder, struct mt_range line)
 {
     static size_t (*const matchers[])(const struct mt_codes_finder *finder,
                                       const struct mt_range *line) = {
-        match_bullet,    match_list_number,     match_section,      match_hour,
-        match_song_time, match_song_tag,        match_notice,       match_fields,
+        match_bullet,    match_list_number,     match_section,      mt_codes_match_hour,
+        match_song_time, match_song_tag,        match_notice,       mt_codes_match_fields,
         match_prefix,    mt_codes_match_commit, mt_codes_match_log, match_heading,
-        match_box,       mt_codes_match_mark};
+        match_box,       mt_codes_match_mark,   mt_codes_match_nick};
     for (size_t n_marks = 0; n_marks < MAX_MARKS; n_marks++) {
         size_t n = 0, k = 0;
         while (k < sizeof matchers / sizeof *matchers && !n)
@@ -626,6 +586,7 @@ static void take_marks(struct mt_codes_finder *finder, struct mt_range line)
         else if (finder->text[mark.begin] == '#')
             mt_codes_take_closing(finder, &line);
     }
+    mt_codes_take_labels(finder, &line);
     take_note(finder, &line);
 }
 

@@ -189,6 +189,12 @@ size_t mt_codes_match_commit(const struct mt_codes_finder *finder, const struct 
 size_t mt_codes_match_log(const struct mt_codes_finder *finder, const struct mt_range *line);
 /* Returns the length of a mark of Markdown's dialects, reStructuredText or Textile: [!NOTE], :::
  * warning, .. note::, h1., *[HTML]: */
+/* Return the length of a time, of fields or of a name that a line begins with (codes_labels.c). */
+size_t mt_codes_match_hour(const struct mt_codes_finder *finder, const struct mt_range *line);
+size_t mt_codes_match_fields(const struct mt_codes_finder *finder, const struct mt_range *line);
+size_t mt_codes_match_nick(const struct mt_codes_finder *finder, const struct mt_range *line);
+/* Claims how somebody says something, TOM (smiling):, and the marks of a line that is sung. */
+void mt_codes_take_labels(struct mt_codes_finder *finder, const struct mt_range *line);
 size_t mt_codes_match_mark(const struct mt_codes_finder *finder, const struct mt_range *line);
 /* Claims a line that is Markdown's definition of a link, [name]: address "Title", or begins a block
  * with a title, !!! note "Title"; its title is left. */

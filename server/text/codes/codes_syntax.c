@@ -19,6 +19,9 @@
 #define MAX_SET_BYTES 40
 #define MAX_INDEX_BYTES 6
 #define MAX_SYMBOL_LETTERS 3
+/* Most blanks of a line whose entities separate texts. */
+#define MOST_TITLE_BLANKS 6
+#define MAX_TITLE_BYTES 60
 #define MAX_NUMBER_BYTES 16
 #define MAX_WORD_BYTES 40
 #define MAX_GENERIC_BYTES 80
@@ -461,6 +464,20 @@ static struct mt_syntax match_shown_tag(const struct mt_codes_finder *finder, si
                   : mt_no_syntax;
 }
 
+/* Whether the entity stands between blanks in a short line, where it separates texts. In a longer
+ * one it is a word of the sentence. */
+static bool separates(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    size_t n_blanks = 0, at = begin, limit = end + MAX_TITLE_BYTES;
+    if (begin == 0 || finder->text[begin - 1] != ' ' || mt_codes_char(finder, end) != ' ')
+        return false;
+    while (at > 0 && begin - at < MAX_TITLE_BYTES && finder->text[at - 1] != '\n')
+        n_blanks += finder->text[--at] == ' ';
+    for (; end < finder->length && end < limit && finder->text[end] != '\n'; end++)
+        n_blanks += finder->text[end] == ' ';
+    return n_blanks <= MOST_TITLE_BLANKS;
+}
+
 /* Matches entities left in a text: &nbsp; &#39;. */
 static struct mt_syntax match_entity(const struct mt_codes_finder *finder, size_t begin)
 {
@@ -472,16 +489,20 @@ static struct mt_syntax match_entity(const struct mt_codes_finder *finder, size_
     while (at - begin < 12 && mt_codes_is_name_char(mt_codes_char(finder, at)))
         at++;
     bool is_one = at - name >= 2 && mt_codes_char(finder, at) == ';';
-    static const char *const points[] = {"&nbsp;",  "&#160;",  "&quot;",  "&#34;",   "&ldquo;",
-                                         "&rdquo;", "&laquo;", "&raquo;", "&lsquo;", "&rsquo;"};
-    bool is_point = false; /* a blank or a quotation mark */
-    for (size_t k = 0; k < sizeof points / sizeof *points; k++)
-        is_point = is_point || mt_syntax_starts(finder, begin, points[k]);
-    if (mt_reading_of_entity(finder->text, begin, finder->length))
+    if (!is_one || mt_reading_of_entity(finder->text, begin, finder->length))
         return mt_no_syntax;
-    return is_one ? (struct mt_syntax){.n = at + 1 - begin,
-                                       .kind = is_point ? MT_CODE_POINT : MT_CODE_WORD}
-                  : mt_no_syntax;
+    size_t end = at + 1;
+    static const char *const blanks[] = {"nbsp", "160", "ensp", "emsp", "thinsp", NULL};
+    static const char *const points[] = {"quot",  "34",    "ldquo",  "rdquo", "laquo", "raquo",
+                                         "lsquo", "rsquo", "hellip", "8230",  NULL};
+    bool is_point = mt_codes_is_among(points, finder->text + name, at - name);
+    bool is_blank = mt_codes_is_among(blanks, finder->text + name, at - name);
+    bool is_between = mt_syntax_is_word_before(finder, begin) && mt_syntax_is_word_at(finder, end);
+    return (struct mt_syntax){.n = end - begin,
+                              .kind = is_blank && is_between          ? MT_CODE_GAP
+                                      : is_point || is_blank          ? MT_CODE_POINT
+                                      : separates(finder, begin, end) ? MT_CODE_EDGE
+                                                                      : MT_CODE_WORD};
 }
 
 /* Matches a type with its parameters in brackets within brackets, of which the outer ones would be

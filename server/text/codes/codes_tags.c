@@ -84,6 +84,7 @@ static bool read_tag(const struct mt_codes_finder *finder, size_t begin, struct 
             (at > out->tag.name_begin && mt_codes_is_one_of(finder->text[at], ":.-"))))
         at++;
     out->tag.name_end = at;
+    const char *class = memchr(finder->text + out->tag.name_begin, '.', at - out->tag.name_begin);
     if (at == out->tag.name_begin || finder->text[out->tag.name_begin] == '_')
         return false;
     bool is_number = true;
@@ -109,6 +110,9 @@ static bool read_tag(const struct mt_codes_finder *finder, size_t begin, struct 
     out->is_empty = finder->text[at - 1] == '/';
     bool is_named = out->tag.name_end == at - out->is_empty ||
                     mt_codes_is_one_of(finder->text[out->tag.name_end], " /");
+    size_t n_name = class ? (size_t)(class - finder->text) - out->tag.name_begin : 0;
+    if (n_name == 1 && mt_codes_is_one_of(finder->text[out->tag.name_begin], "cvibu"))
+        out->tag.name_end = out->tag.name_begin + n_name; /* <c.yellow> of WebVTT, closed by </c> */
     return is_named;
 }
 
@@ -206,13 +210,27 @@ static size_t take_markup(struct mt_codes_finder *finder, struct mt_open_tags *t
     return tag->end;
 }
 
-/* Claims <!-- -->, <https://example.com>, <name@example.com>. */
+/* Returns the length of a word's time in a subtitle or a song, <00:00:01.000>; 0: there is none. */
+static size_t time_length(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t at = begin + 1, n_colons = 0;
+    while (mt_codes_digit_at(finder, at) || mt_codes_is_one_of(mt_codes_char(finder, at), ":."))
+        n_colons += finder->text[at++] == ':';
+    return n_colons > 0 && mt_codes_digit_at(finder, begin + 1) && mt_codes_char(finder, at) == '>'
+               ? at + 1 - begin
+               : 0;
+}
+
+/* Claims <!-- -->, <https://example.com>, <name@example.com> and <00:01.5>. */
 static size_t take_other_markup(struct mt_codes_finder *finder, size_t begin)
 {
     size_t limit = finder->length - begin < MAX_TAG_BYTES ? finder->length : begin + MAX_TAG_BYTES;
     bool is_comment = limit - begin > 4 && finder->text[begin + 1] == '!';
     char first = mt_codes_char(finder, begin + 1); /* of <:name:1>, <a:name:1>, <t:1>, <#1> */
     bool is_address = false;
+    size_t n_time = time_length(finder, begin);
+    if (n_time > 0)
+        return mt_codes_take(finder, MT_CODE_POINT, begin, begin + n_time) ? begin + n_time : 0;
     for (size_t i = begin + 1; i < limit && finder->text[i] != '\n'; i++) {
         char c = finder->text[i];
         if (!is_comment && (c == ' ' || c == '<'))
