@@ -732,7 +732,7 @@ static enum mt_status take_begin(void *context, const struct mt_xml_tag *tag, st
     enum mt_status status = mt_office_find_prefix(&reader->prefix, "wordprocessingml", tag, err);
     if (status)
         return status;
-    if (is_word(reader, tag) && strcmp(tag->name, "p") == 0)
+    if (strcmp(tag->name, "p") == 0 && is_word(reader, tag))
         return begin_paragraph(reader, tag);
     if (p && p->whole_depth > 0 && tag->depth == p->whole_depth + 1)
         take_paragraph_property(reader, tag);
