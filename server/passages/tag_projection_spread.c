@@ -1,6 +1,7 @@
 /* Shares out words to spans that the alignment left without any. */
 #include "server/passages/tag_projection.h"
 
+#include "base/ascii.h"
 #include "base/size.h"
 #include "server/text/post_edit.h"
 
@@ -62,8 +63,17 @@ static bool has_letter(const char *text, size_t begin, size_t end)
     return false;
 }
 
-/* Whether a span of words got only digits that the source has elsewhere. ("20" for "twenty" is none
- * of these.) */
+/* Whether digits may stand for a number in words: 20, 1950, 12.00. */
+static bool may_be_spelled(const char *bytes, size_t length)
+{
+    size_t n_digits = 0;
+    for (size_t i = 0; i < length; i++)
+        n_digits += mt_ascii_is_digit(bytes[i]);
+    return n_digits <= 4 && length - n_digits <= 1;
+}
+
+/* Whether a span of words got only digits that are no number in words, or that the source has
+ * elsewhere. */
 static bool has_foreign_digits(const struct mt_tag_projection_input *input,
                                const struct mt_tag *tag, struct mt_projected_tag place)
 {
@@ -74,7 +84,8 @@ static bool has_foreign_digits(const struct mt_tag_projection_input *input,
     struct mt_range digits = mt_range_trim(input->target, place.begin, place.end);
     const char *bytes = input->target + digits.begin;
     size_t n = digits.end - digits.begin;
-    return n > 0 && memmem(source->bytes, source->length, bytes, n) &&
+    bool is_elsewhere = memmem(source->bytes, source->length, bytes, n);
+    return n > 0 && (is_elsewhere || !may_be_spelled(bytes, n)) &&
            !memmem(source->bytes + tag->begin, tag->end - tag->begin, bytes, n);
 }
 

@@ -104,6 +104,18 @@ static enum mt_status grow_table(struct mt_office *office, struct mt_error *err)
     return MT_OK;
 }
 
+size_t mt_office_common_tags(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+    size_t n = 0, n_common = 0;
+    for (;; n++) {
+        bool ends_a = n == n_a || a[n] == '<', ends_b = n == n_b || b[n] == '<';
+        if (ends_a && ends_b)
+            n_common = n;
+        if (n == n_a || n == n_b || a[n] != b[n])
+            return n_common;
+    }
+}
+
 enum mt_status mt_office_look(struct mt_office *office, const char *bytes, size_t length,
                               size_t *out, struct mt_error *err)
 {
@@ -350,6 +362,31 @@ static enum mt_status make_words(struct maker *maker, const struct mt_office_tok
     return MT_OK;
 }
 
+/* Whether a look has the first tags of another one, but not all. */
+static bool is_less(const struct mt_office *office, size_t look, size_t other)
+{
+    const struct mt_text *a = &office->looks[look].properties;
+    const struct mt_text *b = &office->looks[other].properties;
+    return a->length < b->length &&
+           mt_office_common_tags(a->bytes, a->length, b->bytes, b->length) == a->length;
+}
+
+/* Returns the look of the first words in a pair or, in formats where tags make a look, the one with
+ * the first of these tags if some of its words have only those. around: the look if it has no
+ * words. */
+static size_t look_within(const struct maker *maker, const struct mt_office_token *open,
+                          size_t around)
+{
+    const struct mt_office_token *at = open, *close = maker->tokens + open->mate;
+    while (at < close && at->kind != MT_OFFICE_WORDS)
+        at++;
+    size_t look = at < close ? at->look : around;
+    for (; at < close && maker->office->format && look != around; at++)
+        if (at->kind == MT_OFFICE_WORDS && !is_blanks(at) && is_less(maker->office, at->look, look))
+            look = at->look;
+    return look;
+}
+
 static enum mt_status make_open(struct maker *maker, const struct mt_office_token *token)
 {
     struct code *code;
@@ -359,12 +396,8 @@ static enum mt_status make_open(struct maker *maker, const struct mt_office_toke
     if (maker->n_open == MT_OFFICE_MAX_OPEN)
         return mt_fail(maker->err, MT_LIMIT,
                        "a paragraph has more than %d elements within elements", MT_OFFICE_MAX_OPEN);
-    for (const struct mt_office_token *at = token;
-         token->family != MT_OFFICE_RANGE && at < maker->tokens + token->mate; at++)
-        if (at->kind == MT_OFFICE_WORDS) {
-            look = at->look;
-            break;
-        }
+    if (token->family != MT_OFFICE_RANGE)
+        look = look_within(maker, token, look);
     status = add_code(maker, &code);
     if (status)
         return status;
@@ -433,8 +466,9 @@ static enum mt_status make_token(struct maker *maker, const struct mt_office_tok
     return MT_OK;
 }
 
-/* Returns the look of most words of the text. In formats where tags make the look, it returns none
- * if some words have no tags, because words with tags become a pair. */
+/* Returns the look of most words of tokens [begin, end). In formats where tags make a look, it
+ * returns the one with the first of these tags if some words have only those, because words with
+ * further tags become a pair. */
 static size_t find_look(struct maker *maker, size_t begin, size_t end)
 {
     struct look *looks = maker->office->looks;
@@ -443,8 +477,6 @@ static size_t find_look(struct maker *maker, size_t begin, size_t end)
         const struct mt_office_token *token = &maker->tokens[i];
         if (token->kind != MT_OFFICE_WORDS)
             continue;
-        if (maker->office->format && token->look == 0 && !is_blanks(token))
-            return 0;
         struct look *look = &looks[token->look];
         look->n_bytes = look->text == text ? look->n_bytes : 0;
         look->text = text;
@@ -454,15 +486,22 @@ static size_t find_look(struct maker *maker, size_t begin, size_t end)
             best = token->look;
         }
     }
+    for (size_t i = begin; i < end && maker->office->format; i++) {
+        const struct mt_office_token *token = &maker->tokens[i];
+        if (token->kind == MT_OFFICE_WORDS && !is_blanks(token) &&
+            is_less(maker->office, token->look, best))
+            best = token->look;
+    }
     return best;
 }
 
-/* Whether a token stays outside of the text where it is at its ends: points, and objects that
- * float. */
-static bool stays_outside(const struct mt_office_token *token)
+/* Whether a token stays outside of the text where it is at its ends: points, objects that float
+ * and, in formats where tags make a look, blanks. */
+static bool stays_outside(const struct maker *maker, const struct mt_office_token *token)
 {
-    return token->kind != MT_OFFICE_WORDS && token->kind != MT_OFFICE_OPEN &&
-           token->kind != MT_OFFICE_CLOSE;
+    bool is_layout = maker->office->format && token->kind == MT_OFFICE_WORDS && is_blanks(token);
+    return is_layout || (token->kind != MT_OFFICE_WORDS && token->kind != MT_OFFICE_OPEN &&
+                         token->kind != MT_OFFICE_CLOSE);
 }
 
 /* Moves *first and *last so that a symbol with its note at either end is part of the text. */
@@ -538,9 +577,9 @@ static enum mt_status make_text(struct maker *maker, size_t begin, size_t end, s
     struct mt_document_piece *piece;
     size_t first = begin, last = end;
     enum mt_status status = MT_OK;
-    while (first < last && stays_outside(&maker->tokens[first]))
+    while (first < last && stays_outside(maker, &maker->tokens[first]))
         first++;
-    while (last > first && stays_outside(&maker->tokens[last - 1]))
+    while (last > first && stays_outside(maker, &maker->tokens[last - 1]))
         last--;
     if (first == last)
         return MT_OK;

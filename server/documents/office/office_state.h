@@ -56,4 +56,7 @@ struct mt_office {
     bool has_target, names_language;
 };
 
+/* Returns how many bytes the whole tags have with which both begin. */
+size_t mt_office_common_tags(const char *a, size_t n_a, const char *b, size_t n_b);
+
 #endif

@@ -64,19 +64,6 @@ static void close_tags(const char *tags, size_t length, struct mt_text *out)
     }
 }
 
-/* Returns how many bytes the whole tags have with which both begin. */
-static size_t count_common(const char *a, size_t n_a, const char *b, size_t n_b)
-{
-    size_t n = 0, n_common = 0;
-    for (;; n++) {
-        bool ends_a = n == n_a || a[n] == '<', ends_b = n == n_b || b[n] == '<';
-        if (ends_a && ends_b)
-            n_common = n;
-        if (n == n_a || n == n_b || a[n] != b[n])
-            return n_common;
-    }
-}
-
 /* Closes and opens tags so that what is written next has the look. has_blank: writes a blank
  * between both, so that it has as few tags as it may have. */
 static void set_look(struct writer *writer, const struct mt_text *look, bool has_blank)
@@ -89,10 +76,10 @@ static void set_look(struct writer *writer, const struct mt_text *look, bool has
         return;
     }
     size_t n_outer =
-        outer ? count_common(outer->bytes, outer->length, look->bytes, look->length) : 0;
+        outer ? mt_office_common_tags(outer->bytes, outer->length, look->bytes, look->length) : 0;
     const char *wanted = look->bytes + n_outer;
     size_t n_wanted = look->length - n_outer;
-    size_t n = count_common(level->tags.bytes, level->tags.length, wanted, n_wanted);
+    size_t n = mt_office_common_tags(level->tags.bytes, level->tags.length, wanted, n_wanted);
     close_tags(level->tags.bytes + n, level->tags.length - n, &writer->out);
     if (has_blank)
         writer->office->format->write_words(" ", 1, writer->is_behind_blank, &writer->out);

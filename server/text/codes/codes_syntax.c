@@ -607,6 +607,20 @@ static bool is_noun(const struct mt_codes_finder *finder, size_t at)
     return false;
 }
 
+/* Claims what is a placeholder from one of the first tags in [begin, end) on, where these tags keep
+ * the whole from being one, as in <a>doi</a>:<a>10.1000/182</a>. */
+static void claim_between_tags(struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    const struct mt_coded_segment *segment = finder->segment;
+    size_t i = mt_codes_first_own(segment, begin), stop = mt_size_min(i + 4, segment->n);
+    for (; i < stop && segment->codes[i].at.begin < end; i++) {
+        size_t at = segment->codes[i].at.end;
+        size_t n = at < end ? mt_placeholder_at(finder->text, finder->length, at) : 0;
+        if (n && mt_codes_claim(finder, MT_CODE_WORD, at, at + n) != MT_NO_MATE)
+            return;
+    }
+}
+
 /* Claims a placeholder and returns where it ends; 0: there is none. */
 static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
 {
@@ -617,7 +631,9 @@ static size_t take_placeholder(struct mt_codes_finder *finder, size_t begin)
                mt_placeholder_may_touch(finder->text[from - 1]))
             from--;
         bool is_count = mt_placeholder_is_count(finder->text + from, end - from);
-        mt_codes_claim(finder, is_count ? MT_CODE_NUMBER : MT_CODE_WORD, from, end);
+        if (mt_codes_claim(finder, is_count ? MT_CODE_NUMBER : MT_CODE_WORD, from, end) ==
+            MT_NO_MATE)
+            claim_between_tags(finder, from, end);
         return end;
     }
     n = mt_emoji_at(finder->text, finder->length, begin);

@@ -443,27 +443,30 @@ END_TEST
 START_TEST(a_span_of_words_has_no_other_ones_digits)
 {
     static const struct {
-        const char *notation;
+        const char *notation, *target;
         bool keeps;
-    } rows[] = {{"<a>on</a> May 24", false}, {"<a>many</a> cats", true}, {"<a>24</a> cats", true}};
+    } rows[] = {
+        {"<a>on</a> May 24", "24 am", false},        {"<a>many</a> cats", "24 am", true},
+        {"<a>24</a> cats", "24 am", true},           {"<a>noon</a> is it", "12.00 ist", true},
+        {"<a>Mandarin</a>, 1.3%", "1,3,3 %", false}, {"<a>doi</a>:/013", "30101012013/013", false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct mt_tag_projection projection = {0};
         tag(rows[i].notation);
         struct mt_word_link link = {
-            .source = {.begin = 0, .end = strcspn(rows[i].notation, " ") - 7},
-            .target = {.begin = 0, .end = 2},
+            .source = {.begin = 0, .end = strcspn(rows[i].notation + 3, "<")},
+            .target = {.begin = 0, .end = strcspn(rows[i].target, " /")},
             .score = 1};
         struct mt_word_links links = {.items = &link, .n = 1, .capacity = 1};
-        const struct mt_range whole[] = {{0, tagged.text.length}, {0, 5}};
+        const struct mt_range whole[] = {{0, tagged.text.length}, {0, strlen(rows[i].target)}};
         const struct mt_tag_projection_input input = {.tagged = &tagged,
-                                                      .target = "24 am",
-                                                      .target_length = 5,
+                                                      .target = rows[i].target,
+                                                      .target_length = whole[1].end,
                                                       .links = &links,
                                                       .source_sentences = &whole[0],
                                                       .target_sentences = &whole[1],
                                                       .n_sentences = 1};
         ck_assert_int_eq(mt_tag_projection_find(&input, &projection, &err), MT_OK);
-        projection.places[0] = (struct mt_projected_tag){.begin = 0, .end = 2};
+        projection.places[0] = (struct mt_projected_tag){.begin = 0, .end = link.target.end};
         ck_assert_int_eq(mt_tag_projection_keeps_words(&input, &projection), rows[i].keeps);
         mt_tag_projection_finish(&projection);
         mt_tagged_finish(&tagged);
