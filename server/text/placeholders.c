@@ -183,8 +183,9 @@ static size_t end_of_url(const char *text, size_t length, size_t begin)
 
 static size_t match_url(const char *text, size_t length, size_t begin)
 {
-    static const char *const schemes[] = {"http://", "https://", "ftp://", "ftps://", "mailto:",
-                                          "www.",    "ssh://",   "git://", "file://", "tel:+"};
+    static const char *const schemes[] = {"http://", "https://", "ftp://",      "ftps://",
+                                          "mailto:", "www.",     "ssh://",      "git://",
+                                          "file://", "tel:+",    "data:image/", "data:text/"};
     char first = (char)(at(text, length, begin) | 0x20); /* of a letter, the small one */
     if (begin > 0 && is_name_char(text[begin - 1]))
         return 0;

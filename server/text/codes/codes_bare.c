@@ -83,15 +83,18 @@ struct part {
 };
 
 /* Returns the length of a name of capitals at text[at, end) that is no word of a language: without
- * vowels (HTTP, SSD), or joined with a number (UTF-8, COVID-19, U2), or OK; 0: there is none. The PM of
+ * vowels (HTTP, SSD), or joined with a number (UTF-8, COVID-19, U2, b42), or OK; 0: there is none. The PM of
  * 9 PM is a word. */
 static size_t acronym_length(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
     const char *text = finder->text;
     size_t begin = at;
     bool has_vowel = false;
-    for (; at < end && mt_ascii_is_capital(text[at]); at++)
-        has_vowel = has_vowel || strchr("AEIOUY", text[at]);
+    if (at < end && mt_ascii_is_small(text[at]) && mt_codes_digit_at(finder, at + 1))
+        at++; /* r123 */
+    else
+        for (; at < end && mt_ascii_is_capital(text[at]); at++)
+            has_vowel = has_vowel || strchr("AEIOUY", text[at]);
     bool has_number = mt_codes_char(finder, at) == '-' && mt_codes_digit_at(finder, at + 1);
     size_t n = at - begin, digits_end = at;
     while (digits_end < end && mt_codes_digit_at(finder, digits_end))
@@ -103,6 +106,24 @@ static size_t acronym_length(const struct mt_codes_finder *finder, size_t at, si
     bool is_one = n > 1 && (has_number || !has_vowel) && !is_pm &&
                   !mt_codes_is_letter(mt_codes_at(finder, at));
     return is_one || is_ok ? n : 0;
+}
+
+/* Returns where the A is that a title of one or two words ends with, as in "Type A"; `end`: there is
+ * none. Models take it for an article, and leave it out. */
+static size_t last_letter(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    size_t n_blanks = 0, last = end - 1;
+    if (end - begin < 4 || finder->text[last] != 'A' || finder->text[last - 1] != ' ' ||
+        !mt_ascii_is_capital(finder->text[begin]))
+        return end;
+    for (size_t i = begin; i < last; i++) {
+        n_blanks += finder->text[i] == ' ';
+        if (finder->taken[i] != MT_FREE ||
+            !(mt_ascii_is_letter(finder->text[i]) || finder->text[i] == ' ') ||
+            (finder->text[i] == ' ' && !mt_ascii_is_capital(finder->text[i + 1])))
+            return end;
+    }
+    return n_blanks <= 2 && mt_ascii_is_small(finder->text[last - 2]) ? last : end;
 }
 
 /* Whether each word of the text is such a name, as in HTTP 404 and 1 TB SSD, of which models make
@@ -133,6 +154,10 @@ static void end_part(struct mt_codes_finder *finder, const struct part *part)
     if (part->n_letters == 1 && !part->has_digit && !part->has_code && mt_ascii_is_letter(letter) &&
         letter != 'I') /* G, of a table or a row of chords; I is a word */
         mt_codes_claim_over(finder, MT_CODE_EDGE, part->letter, part->letter + 1);
+    size_t last =
+        begin < end && mt_codes_is_english(finder) ? last_letter(finder, begin, end) : end;
+    if (last < end)
+        mt_codes_claim(finder, MT_CODE_EDGE, last, end);
     bool is_named = part->n_letters > 0 && (part->has_digit || part->n_letters > 4) &&
                     is_acronyms(finder, begin, end);
     bool may_be_amount = part->has_letter ? part->has_digit && part->n_letters <= MAX_UNIT_LETTERS

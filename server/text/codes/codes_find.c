@@ -219,6 +219,8 @@ static bool is_prose(const struct mt_codes_finder *finder)
         n_before = n;
         at += n;
         at += n > 1 && text[at] != '\0' && strchr(".,!?", text[at]);
+        if (at == finder->length && n == 1 && text[before] == 'A')
+            return false; /* Type A */
         if (at == finder->length)
             break;
         if (text[at++] != ' ')

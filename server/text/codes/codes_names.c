@@ -93,9 +93,9 @@ static size_t match_abridged(const struct run *run)
 static size_t match_branch(const struct run *run)
 {
     static const char *const names[] = {
-        "feature", "bugfix", "hotfix", "release", "feat",         "fix", "chore", "origin",
-        "refs",    "u",      "r",      "src",     "lib",          "usr", "etc",   "opt",
-        "tmp",     "var",    "dist",   "vendor",  "node_modules", NULL};
+        "feature", "bugfix", "hotfix", "release", "feat",   "fix",          "chore", "origin",
+        "refs",    "u",      "r",      "src",     "api",    "lib",          "usr",   "etc",
+        "opt",     "tmp",    "var",    "dist",    "vendor", "node_modules", NULL};
     size_t end = name_end(run, run->begin), at = end;
     if (at + 2 >= run->end || run->text[at] != '/' ||
         !mt_codes_is_among(names, run->text + run->begin, at - run->begin))
@@ -393,6 +393,70 @@ static size_t match_ampersand(const struct run *run)
     }
 }
 
+/* Matches cells of a spreadsheet: Sheet1!A1, $A$1, A1:B2. */
+static size_t match_cell(const struct run *run)
+{
+    size_t at = run->begin, n_cells = 0, n_signs = 0, sheet = name_end(run, at);
+    if (sheet > at && sheet < run->end && run->text[sheet] == '!') {
+        at = sheet + 1;
+        n_signs++;
+    }
+    for (;;) {
+        size_t letters = at;
+        n_signs += at < run->end && run->text[at] == '$';
+        at += at < run->end && run->text[at] == '$';
+        size_t from = at;
+        while (at < run->end && mt_ascii_is_capital(run->text[at]))
+            at++;
+        n_signs += at < run->end && run->text[at] == '$';
+        size_t digits = at += at < run->end && run->text[at] == '$';
+        while (at < run->end && mt_ascii_is_digit(run->text[at]))
+            at++;
+        if (digits == from || at == digits || at == letters)
+            return 0;
+        n_cells++;
+        if (at + 1 >= run->end || run->text[at] != ':')
+            break;
+        at++;
+    }
+    return at == run->end && n_cells + n_signs > 1 ? at : 0;
+}
+
+/* Matches patterns of dates and times: YYYY-MM-DD, dd.MM.yyyy, HH:mm:ss. */
+static size_t match_pattern(const struct run *run)
+{
+    size_t at = run->begin, n_groups = 0;
+    while (at < run->end) {
+        size_t from = at;
+        while (at < run->end && run->text[at] == run->text[from] &&
+               mt_codes_is_one_of(run->text[at], "YyMDdHhmsS"))
+            at++;
+        if (at - from < 2 || at - from > 4)
+            return 0;
+        n_groups++;
+        at += at + 1 < run->end && mt_codes_is_one_of(run->text[at], "-/.:");
+    }
+    return n_groups > 1 ? at : 0;
+}
+
+/* Matches an image and its tag: nginx:1.25-alpine. */
+static size_t match_image(const struct run *run)
+{
+    size_t at = run->begin;
+    bool is_version = false;
+    while (at < run->end && (mt_ascii_is_small(run->text[at]) ||
+                             (at > run->begin && mt_codes_is_one_of(run->text[at], "-/_"))))
+        at++;
+    if (at == run->begin || at + 1 >= run->end || run->text[at] != ':' ||
+        !mt_ascii_is_digit(run->text[at + 1]))
+        return 0;
+    for (at++; at < run->end &&
+               (mt_codes_is_name_char(run->text[at]) || mt_codes_is_one_of(run->text[at], ".-"));
+         at++)
+        is_version = is_version || mt_ascii_is_small(run->text[at]);
+    return at == run->end && is_version ? at : 0;
+}
+
 /* Matches formulas with Markdown's indices: H~2~O, x^2^. */
 static size_t match_indexed(const struct run *run)
 {
@@ -528,7 +592,8 @@ size_t mt_codes_match_name(const char *text, size_t begin, size_t end)
         match_call,     match_path,      match_camel,   match_snake,      match_hash,
         match_numbered, match_ampersand, match_sharp,   match_protocol,   match_flag,
         match_field,    match_joined,    match_serial,  match_apostrophe, match_abridged,
-        match_branch,   match_issue,     match_quoting, match_indexed};
+        match_branch,   match_issue,     match_quoting, match_indexed,    match_cell,
+        match_pattern,  match_image};
     const struct run run = {text, begin, end};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers && begin < end; k++) {
         size_t found = matchers[k](&run);

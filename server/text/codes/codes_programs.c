@@ -78,11 +78,13 @@ size_t mt_codes_comment_begin(const struct mt_codes_finder *finder, const struct
 
 /* ---- commands ---- */
 
+#define MOST_COMMAND_WORDS 6
+
 static const char *const programs[] = {
-    "apt",       "apt-get", "brew", "cargo",   "cd",      "chmod", "chown", "cp",   "curl",
-    "dnf",       "docker",  "git",  "grep",    "kubectl", "ls",    "mkdir", "mv",   "npm",
-    "npx",       "pip",     "pip3", "python3", "rm",      "rsync", "scp",   "snap", "ssh",
-    "systemctl", "tar",     "wget", "yarn",    "yum",     NULL};
+    "apt",    "apt-get", "brew", "cargo",   "cd",  "chmod", "chown", "cp",        "curl",  "dnf",
+    "docker", "git",     "grep", "kubectl", "ls",  "mkdir", "mv",    "npm",       "npx",   "pip",
+    "pip3",   "python3", "rm",   "rsync",   "scp", "snap",  "ssh",   "systemctl", "tar",   "wget",
+    "yarn",   "yum",     "cat",  "kill",    "ps",  "sed",   "awk",   "ln",        "touch", NULL};
 static const char *const verbs[] = {"add",     "build", "clone",  "commit",  "enable",   "init",
                                     "install", "pull",  "push",   "remove",  "restart",  "run",
                                     "start",   "stop",  "update", "upgrade", "checkout", "merge",
@@ -141,25 +143,30 @@ bool mt_codes_is_command(const struct mt_codes_finder *finder, struct mt_range r
     static const char *const prompts[] = {"$", NULL}, *const roots[] = {"sudo", NULL};
     const struct mt_range line = {range.begin, range.end};
     size_t at = line.begin, n_words = 0;
-    static const char *const exports[] = {"export", NULL};
+    static const char *const exports[] = {"export", NULL}, *const echoes[] = {"echo", NULL};
     bool is_typed = take_word(finder, &line, &at, prompts) || take_prompt(finder, &line, &at);
     if (is_typed)
         return at < line.end && finder->text[at] >= 'a' && finder->text[at] <= 'z';
     if (take_word(finder, &line, &at, exports))
         return memchr(finder->text + at, '=', line.end - at) &&
                !memchr(finder->text + at, ' ', line.end - at);
+    if (take_word(finder, &line, &at, echoes))
+        return mt_codes_is_one_of(finder->text[at], "\"'$-");
     take_word(finder, &line, &at, roots);
     if (!take_word(finder, &line, &at, programs) || at == line.end ||
         mt_codes_is_one_of(finder->text[line.end - 1], ".!?:,"))
         return false;
-    bool has_verb = take_word(finder, &line, &at, verbs), has_option = false;
+    bool has_verb = take_word(finder, &line, &at, verbs), has_option = false, has_sign = false;
     for (size_t i = at; i < line.end; i++) {
         bool begins = mt_codes_is_blank((unsigned char)finder->text[i - 1]);
         n_words += begins;
         has_option = has_option ||
                      (begins && i + 1 < line.end && mt_codes_is_one_of(finder->text[i], "-/~") &&
                       !mt_codes_is_blank((unsigned char)finder->text[i + 1]));
+        has_sign = has_sign || (begins && mt_codes_is_one_of(finder->text[i], "|>0123456789$"));
     }
+    if (has_sign && n_words <= MOST_COMMAND_WORDS && is_typed_like(finder, &line))
+        return true; /* ps aux | grep foo; chmod 755 file */
     return has_option ||
            (has_verb && (n_words <= 1 || (n_words == 2 && is_typed_like(finder, &line))));
 }

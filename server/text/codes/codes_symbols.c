@@ -112,6 +112,32 @@ static struct mt_syntax match_signed(const struct mt_codes_finder *finder, size_
     return is_one ? mt_syntax_word(at - begin) : mt_no_syntax;
 }
 
+/* Matches a formula of a spreadsheet: =SUM(A1:B2), =A1+B1. */
+static struct mt_syntax match_formula(const struct mt_codes_finder *finder, size_t begin)
+{
+    size_t at = begin + 1, depth = 0, n_digits = 0;
+    uint32_t before = mt_codes_before(finder, begin);
+    if (finder->text[begin] != '=' || !(mt_codes_is_blank(before) || before == '"') ||
+        !(mt_ascii_is_capital(mt_codes_char(finder, at)) || mt_codes_char(finder, at) == '$'))
+        return mt_no_syntax;
+    bool is_quoted = false;
+    for (; at < finder->length && at - begin < MT_MAX_SYNTAX_BYTES; at++) {
+        char c = finder->text[at];
+        bool is_inner = c != '\n' && (depth > 0 || is_quoted);
+        if (!is_inner && !mt_ascii_is_capital(c) && !mt_ascii_is_digit(c) &&
+            !mt_codes_is_one_of(c, "$:+-*/^.!(_"))
+            break;
+        is_quoted = is_quoted != (c == '"');
+        depth += c == '(' && !is_quoted;
+        depth -= c == ')' && !is_quoted && depth > 0;
+        n_digits += mt_ascii_is_digit(c);
+    }
+    bool is_one = depth == 0 && !is_quoted && at > begin + 2 && !mt_syntax_is_word_at(finder, at) &&
+                  (n_digits > 0 || finder->text[at - 1] == ')');
+    at -= is_one && finder->text[at - 1] == '.';
+    return is_one ? mt_syntax_word(at - begin) : mt_no_syntax;
+}
+
 /* Matches the stars that stand for all media types, and for all files. */
 static struct mt_syntax match_stars(const struct mt_codes_finder *finder, size_t begin)
 {
@@ -171,7 +197,7 @@ struct mt_syntax mt_syntax_match_symbol(const struct mt_codes_finder *finder, si
     static struct mt_syntax (*const matchers[])(const struct mt_codes_finder *finder,
                                                 size_t begin) = {
         match_symbol, match_linked, match_variable, match_number_sign,
-        match_signed, match_stars,  match_colour};
+        match_signed, match_stars,  match_colour,   match_formula};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
         struct mt_syntax found = matchers[k](finder, begin);
         if (found.n)
