@@ -84,7 +84,8 @@ static struct mt_syntax match_statement(const struct mt_codes_finder *finder, si
     } brackets[] = {{"{%", "%}"},       {"{#", "#}"},  {"{{#", "}}"},     {"{{/", "}}"},
                     {"{{^", "}}"},      {"{{>", "}}"}, {"{{!", "}}"},     {"{{else", "}}"},
                     {"{/", "}"},        {"{if ", "}"}, {"{elseif ", "}"}, {"{else}", ""},
-                    {"{foreach ", "}"}, {"<?", "?>"},  {"<% ", "%>"}};
+                    {"{foreach ", "}"}, {"<?", "?>"},  {"<#if ", ">"},    {"<#else", ">"},
+                    {"<#list ", ">"},   {"</#", ">"},  {"<% ", "%>"}};
     if (!mt_codes_is_one_of(finder->text[begin], "{<"))
         return mt_no_syntax;
     for (size_t k = 0; k < sizeof brackets / sizeof *brackets; k++) {
@@ -179,7 +180,7 @@ static struct mt_syntax match_spaced(const struct mt_codes_finder *finder, size_
                   : mt_no_syntax;
 }
 
-/* Matches {a, b}, {first name} and {name | upper}, because text in braces is no sentence. */
+/* Matches {a, b}, {first name}, {name | upper} and {$name|upper}, because text in braces is no sentence. */
 static struct mt_syntax match_set(const struct mt_codes_finder *finder, size_t begin)
 {
     size_t at = begin + 1;
@@ -189,9 +190,10 @@ static struct mt_syntax match_set(const struct mt_codes_finder *finder, size_t b
            (mt_codes_is_name_char(mt_codes_char(finder, at)) ||
             mt_codes_is_one_of(mt_codes_char(finder, at), " ,.-+=:$|?!&<>*/%\"'()[]")))
         at++;
+    bool has_sign = mt_codes_is_one_of(mt_codes_char(finder, begin + 1), "$!*");
     bool is_one = at > begin + 1 && mt_codes_char(finder, at) == '}' &&
                   !mt_codes_is_one_of(finder->text[begin + 1], " ,.") &&
-                  memchr(finder->text + begin, ' ', at - begin);
+                  (has_sign || memchr(finder->text + begin, ' ', at - begin));
     return is_one ? mt_syntax_word(at + 1 - begin) : mt_no_syntax;
 }
 

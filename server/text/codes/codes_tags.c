@@ -3,6 +3,7 @@
  * line. */
 #include "server/text/codes/codes_state.h"
 
+#include <stdio.h>
 #include <strings.h>
 
 #include <unicode/uchar.h>
@@ -381,7 +382,7 @@ static size_t take_angular(struct mt_codes_finder *finder, struct mt_open_tags *
     return tag.found == MT_NO_MATE ? 0 : tag.end;
 }
 
-/* ---- {link}words{/link}, %1$swords%2$s ---- */
+/* ---- {link}words{/link}, [link]words[/link], %1$swords%2$s ---- */
 
 /* Returns where the closing one begins behind text[at], in the same line and not far away; 0: there
  * is none. */
@@ -393,22 +394,24 @@ static size_t find_closing(const struct mt_codes_finder *finder, size_t at, cons
     return found ? (size_t)(found - finder->text) : 0;
 }
 
-/* Claims both where the second one closes what the first one opens: {link} or {{link}}. */
+/* Claims both where the second one closes what the first one opens: {link}, {{link}} or [link]. */
 static size_t take_braced(struct mt_codes_finder *finder, size_t begin)
 {
-    char closing[MAX_NAME_BYTES + 6] = "{{"; /* and /, the name, }}, NUL */
-    size_t n_braces = mt_codes_char(finder, begin + 1) == '{' ? 2 : 1, at = begin + n_braces;
+    char closing[MAX_NAME_BYTES + 6]; /* {{, /, the name, }}, NUL */
+    char open = finder->text[begin], close = open == '{' ? '}' : ']';
+    size_t n_braces = open == '{' && mt_codes_char(finder, begin + 1) == '{' ? 2 : 1;
+    size_t at = begin + n_braces;
     while (mt_codes_is_name_char(mt_codes_char(finder, at)) && at - begin <= MAX_NAME_BYTES)
         at++;
     size_t n = at - begin - n_braces, end = at + n_braces;
-    if (n == 0 || n > MAX_NAME_BYTES || mt_codes_char(finder, at) != '}' ||
-        mt_codes_char(finder, end - 1) != '}')
+    if (n == 0 || n > MAX_NAME_BYTES || mt_codes_char(finder, at) != close ||
+        mt_codes_char(finder, end - 1) != close)
         return 0;
-    closing[n_braces] = '/';
-    memcpy(closing + n_braces + 1, finder->text + begin + n_braces, n + n_braces);
-    size_t close = find_closing(finder, end, closing);
-    return close > 0 && mt_codes_claim_pair(finder, (struct mt_range){begin, end},
-                                            (struct mt_range){close, close + strlen(closing)})
+    snprintf(closing, sizeof closing, "%.*s/%.*s", (int)n_braces, finder->text + begin,
+             (int)(n + n_braces), finder->text + begin + n_braces);
+    size_t from = find_closing(finder, end, closing);
+    return from > 0 && mt_codes_claim_pair(finder, (struct mt_range){begin, end},
+                                           (struct mt_range){from, from + strlen(closing)})
                ? end
                : 0;
 }
@@ -612,6 +615,7 @@ size_t mt_codes_take_tag(struct mt_codes_finder *finder, struct mt_open_tags *ta
     case '[':
         end = take_wiki_link(finder, begin);
         end = end ? end : take_bbcode(finder, tags, begin);
+        end = end ? end : take_braced(finder, begin);
         return end ? end : open_link(finder, tags, begin);
     case '!':
         return open_link(finder, tags, begin);
