@@ -378,6 +378,9 @@ extern "C" enum mt_status mt_detect(const char *text, size_t length, bool is_htm
         struct text whole = {text, length, is_html, {}};
         mt_scripts_count(text, length, is_html, &whole.scripts);
         detect(&whole, languages, out);
+        const bool is_open_pair =
+            whole.scripts.n_words == 2 && out->confidence < MT_DETECT_PAIR_OPEN;
+        out->is_open = out->is_open || (languages->has_usual && is_open_pair);
         return MT_OK;
     } catch (const std::exception &) {
         return mt_fail(err, MT_MEMORY, "out of memory detecting the language of %zu bytes", length);

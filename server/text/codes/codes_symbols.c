@@ -112,6 +112,31 @@ static struct mt_syntax match_signed(const struct mt_codes_finder *finder, size_
     return is_one ? mt_syntax_word(at - begin) : mt_no_syntax;
 }
 
+/* Matches a formula of TeX: $$x^2$$, $x_1$, \(x\), \[x\]; but not $5 and $6. */
+static struct mt_syntax match_math(const struct mt_codes_finder *finder, size_t begin)
+{
+    static const char *const marks[][2] = {
+        {"$$", "$$"}, {"\\(", "\\)"}, {"\\[", "\\]"}, {"$", "$"}};
+    for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) {
+        size_t open = strlen(marks[k][0]), from = begin + open;
+        if (!mt_syntax_starts(finder, begin, marks[k][0]))
+            continue;
+        size_t n = mt_syntax_closed_by(finder, from, marks[k][1], MT_MAX_SYNTAX_BYTES);
+        size_t inner = n > strlen(marks[k][1]) ? n - strlen(marks[k][1]) : 0;
+        bool has_sign = false;
+        for (size_t i = from; i < from + inner; i++)
+            has_sign = has_sign || mt_codes_is_one_of(finder->text[i], "\\^_=");
+        bool is_tight = inner > 0 && !mt_codes_is_blank(mt_codes_at(finder, from)) &&
+                        !mt_codes_is_blank(mt_codes_before(finder, from + inner));
+        bool is_one = open > 1 ? inner > 0 : is_tight && has_sign;
+        return is_one && !mt_syntax_is_word_before(finder, begin) &&
+                       !mt_syntax_is_word_at(finder, from + n)
+                   ? mt_syntax_word(open + n)
+                   : mt_no_syntax;
+    }
+    return mt_no_syntax;
+}
+
 /* Matches a formula of a spreadsheet: =SUM(A1:B2), =A1+B1. */
 static struct mt_syntax match_formula(const struct mt_codes_finder *finder, size_t begin)
 {
@@ -196,8 +221,8 @@ struct mt_syntax mt_syntax_match_symbol(const struct mt_codes_finder *finder, si
 {
     static struct mt_syntax (*const matchers[])(const struct mt_codes_finder *finder,
                                                 size_t begin) = {
-        match_symbol, match_linked, match_variable, match_number_sign,
-        match_signed, match_stars,  match_colour,   match_formula};
+        match_math,   match_symbol, match_linked, match_variable, match_number_sign,
+        match_signed, match_stars,  match_colour, match_formula};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
         struct mt_syntax found = matchers[k](finder, begin);
         if (found.n)
