@@ -6,6 +6,8 @@
 
 /* Most letters of a unit alone behind a number. */
 #define MAX_UNIT_LETTERS 3
+/* Most letters of an abbreviation that is a text. */
+#define MOST_ABBREVIATED_LETTERS 5
 
 /* Returns the end of digits that are one number in some language: 1,234.56, 1'234, 1 234. */
 static size_t grouped_end(const struct mt_codes_finder *finder, size_t at, size_t end)
@@ -54,7 +56,7 @@ static size_t without_unit(const struct mt_codes_finder *finder, size_t begin, s
     static const char *const units[] = {"m",   "mm",  "cm", "km",  "km/h", "mph", "g",   "mg",
                                         "kg",  "l",   "ml", "cl",  "dl",   "s",   "fps", "dpi",
                                         "px",  "pt",  "Hz", "kHz", "MHz",  "GHz", "W",   "kW",
-                                        "kWh", "mAh", "V",  "dB",  "ppm",  NULL};
+                                        "kWh", "mAh", "V",  "dB",  "ppm",  "in",  "tsp", NULL};
     size_t unit = end;
     while (unit > begin &&
            (mt_ascii_is_letter(finder->text[unit - 1]) || finder->text[unit - 1] == '/'))
@@ -71,6 +73,18 @@ static bool is_amount(const struct mt_codes_finder *finder, size_t begin, size_t
 {
     return is_bare(finder, begin, without_unit(finder, begin, end)) ||
            (mt_codes_is_english(finder) && mt_is_ordinal(finder->text + begin, end - begin));
+}
+
+/* Whether the text is an English abbreviation that models guess at where it is alone. */
+static bool is_abbreviation(const struct mt_codes_finder *finder, size_t begin, size_t end)
+{
+    static const char *const words[] = {"Ltd.",   "Co.",   "Corp.", "Inc.", "Ave.", "Blvd.",
+                                        "Dept.",  "Sr.",   "Jr.",   "Mt.",  "Rd.",  "Ln.",
+                                        "et al.", "i.e.",  "a.m.",  "p.m.", "cf.",  "ca.",
+                                        "Est.",   "Bldg.", "Assn.", NULL};
+    struct mt_range part = mt_range_trim(finder->text, begin, end);
+    return mt_codes_is_english(finder) &&
+           mt_codes_is_among(words, finder->text + part.begin, part.end - part.begin);
 }
 
 /* Facts about a part text[begin, end) between edges or line breaks. */
@@ -167,7 +181,9 @@ static void end_part(struct mt_codes_finder *finder, const struct part *part)
         ((part->n_letters == 3 && is_currency_code(finder, part->letter)) ||
          (part->n_letters <= 2 && part->n_letters > 0 && mt_ascii_is_capital(letter) &&
           mt_codes_char(finder, part->letter + 1) == '$')); /* US$ */
-    if (!may_be_amount && !is_named && !is_currency)
+    bool is_short = part->n_letters <= MOST_ABBREVIATED_LETTERS && !part->has_digit &&
+                    is_abbreviation(finder, begin, end);
+    if (!may_be_amount && !is_named && !is_currency && !is_short)
         return;
     while (begin < end &&
            (finder->taken[begin] == MT_TAKEN_SIGN || finder->taken[begin] == MT_TAKEN_BLANK ||
@@ -181,7 +197,7 @@ static void end_part(struct mt_codes_finder *finder, const struct part *part)
         if (finder->taken[i] == MT_TAKEN_SIGN)
             return; /* the digits of such a mixture are shown to the model */
     bool is_number = is_amount(finder, begin, end);
-    is_named = is_named || is_currency;
+    is_named = is_named || is_currency || is_short;
     if (!is_number && !is_named && (part->has_letter || !part->has_digit))
         return; /* it is translated, or nothing of it is anyway */
     size_t found = mt_codes_claim_over(finder, MT_CODE_EDGE, begin, end);

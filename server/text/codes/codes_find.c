@@ -9,6 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* Most bytes of a word with a full stop that may be an abbreviation alone: Corp. */
+#define MAX_SHORT_BYTES 6
+
 #define SMALL_LETTERS "abcdefghijklmnopqrstuvwxyz"
 
 /* ---- in order ---- */
@@ -213,6 +216,10 @@ static bool is_prose(const struct mt_codes_finder *finder)
     for (size_t at = 0;;) {
         size_t n = plain_word(text + at);
         bool is_repeat = n == n_before && strncasecmp(text + before, text + at, n) == 0;
+        bool has_stop = text[at + n] == '.';
+        if (has_stop && ((n == 2 && memcmp(text + at, "al", n) == 0) || /* et al. */
+                         (at == 0 && at + n + 1 == finder->length && n < MAX_SHORT_BYTES)))
+            return false;
         if (n == 0 || is_repeat || mt_codes_match_command(finder, at, finder->length))
             return false;
         before = at;

@@ -354,6 +354,11 @@ static size_t take_unit(struct mt_codes_finder *finder, size_t i)
     if (!mt_codes_is_english(finder) || !mt_codes_is_number(finder, number) ||
         !mt_codes_follows(finder, number, unit))
         return 0;
+    static const char *const metres[] = {"m", NULL};
+    bool has_fraction = memchr(finder->text + number->core_begin, '.',
+                               number->core_end - number->core_begin); /* 1.80 m */
+    if (has_fraction && mt_codes_item_is(finder, unit, metres))
+        return mt_codes_claim_amount(finder, number->core_begin, unit->core_end) ? 2 : 0;
     bool is_last = i + 2 == finder->n_items && mt_codes_char(finder, unit->core_end) == '.' &&
                    mt_codes_item_is(finder, unit, inches);
     return (is_last || mt_codes_item_is(finder, unit, units)) &&

@@ -274,6 +274,41 @@ static size_t take_ratio(struct mt_codes_finder *finder, size_t i)
     return is_one && mt_codes_take(finder, MT_CODE_WORD, begin, at);
 }
 
+/* Claims the score of "won 3–1", whose dash models read as "to". */
+static size_t take_score(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const before[] = {"won",  "lost", "beat",  "lead", "led",  "win",   "Won",
+                                         "Lost", "drew", "draws", "wins", "loss", "score", NULL};
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i);
+    size_t dash = item->core_begin;
+    while (dash < item->core_end && mt_codes_digit_at(finder, dash))
+        dash++;
+    uint32_t c = dash < item->core_end ? mt_codes_at(finder, dash) : 0;
+    size_t second = dash < item->core_end ? mt_codes_next(finder, dash) : dash;
+    bool is_one = i > 0 && c == 0x2013 && dash > item->core_begin &&
+                  mt_codes_is_digits(finder, second, item->core_end) &&
+                  item->core_end - item->core_begin <= 7 &&
+                  mt_codes_item_is(finder, mt_codes_item_at(finder, i - 1), before);
+    return is_one && mt_codes_take(finder, MT_CODE_WORD, item->core_begin, item->core_end);
+}
+
+/* Claims the year of "AD 500", of which models make "add", and 1.5e10. */
+static size_t take_era(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const eras[] = {"AD", NULL};
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i),
+                               *number = mt_codes_item_at(finder, i + 1);
+    if (item->taken == MT_FREE && mt_codes_item_is(finder, item, eras) &&
+        mt_codes_follows(finder, item, number) &&
+        mt_codes_is_digits(finder, number->core_begin, number->core_end))
+        return mt_codes_take(finder, MT_CODE_WORD, item->core_begin, number->core_end) ? 2 : 0;
+    size_t at = mt_codes_number_end(finder, item->core_begin, item->core_end), power = at + 1;
+    power += mt_codes_is_one_of(mt_codes_char(finder, power), "+-");
+    bool is_power = at > item->core_begin && mt_codes_is_one_of(mt_codes_char(finder, at), "eE") &&
+                    mt_codes_is_digits(finder, power, item->core_end);
+    return is_power && mt_codes_take(finder, MT_CODE_NUMBER, item->core_begin, item->core_end);
+}
+
 /* Claims 1 2 3 and 555 123 4567: models lose some of several numbers. */
 static size_t take_sequence(struct mt_codes_finder *finder, size_t i)
 {
@@ -570,7 +605,7 @@ static bool is_glued_numero(const struct mt_codes_finder *finder, const struct m
     return true;
 }
 
-/* Claims "No. 5" and "Nos. 3"; "no. 5" only where no plural follows. */
+/* Claims "No. 5" and "Nos. 3"; "no. 5" only where no plural follows, or at a text's beginning. */
 static size_t take_numero(struct mt_codes_finder *finder, size_t i)
 {
     static const char *const words[] = {"No", "Nos", "NO", NULL};
@@ -585,11 +620,12 @@ static size_t take_numero(struct mt_codes_finder *finder, size_t i)
     bool is_small = mt_codes_item_is(finder, first, small);
     uint32_t behind =
         mt_codes_at(finder, mt_codes_skip_blanks(finder, number->end, finder->length));
-    bool is_one = (is_range(finder, number) || is_number_of_letters(finder, number)) &&
-                  number->core_begin == number->begin && first->core_end + 1 == first->end &&
-                  number->begin == first->end + 1 &&
-                  (mt_codes_item_is(finder, first, words) ||
-                   (is_small && (number->core_end < number->end || !u_islower((UChar32)behind))));
+    bool is_one =
+        (is_range(finder, number) || is_number_of_letters(finder, number)) &&
+        number->core_begin == number->begin && first->core_end + 1 == first->end &&
+        number->begin == first->end + 1 &&
+        (mt_codes_item_is(finder, first, words) ||
+         (is_small && (i == 0 || number->core_end < number->end || !u_islower((UChar32)behind))));
     return is_one && mt_codes_take(finder, MT_CODE_NUMBER, first->core_begin, number->core_end) ? 2
                                                                                                 : 0;
 }
@@ -610,7 +646,8 @@ static size_t take_reference(struct mt_codes_finder *finder, size_t i)
     static const char *const words[] = {"fig", "Fig",  "figs", "Figs", "ed",  "eds", "eq",  "Eq",
                                         "vol", "Vol",  "ch",   "Ch",   "pp",  "sec", "Sec", "ext",
                                         "Ext", "para", "dep",  "Dep",  "arr", "Arr", NULL};
-    static const char *const misread[] = {"p", "Nr", "nr", "art", "Art", "chap", "Chap", NULL};
+    static const char *const misread[] = {"p",   "Nr",  "nr",  "art", "Art", "chap", "Chap",
+                                          "Ver", "ver", "Rev", "rev", "Rs",  NULL};
     const struct mt_codes_item *word = mt_codes_item_at(finder, i),
                                *number = mt_codes_item_at(finder, i + 1);
     size_t n = word->core_end - word->core_begin;
@@ -667,10 +704,10 @@ static size_t take_release(struct mt_codes_finder *finder, size_t i)
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_round_price, take_pair,   take_fraction, take_dollars, take_rate,   take_currency,
-        take_amount,      take_price,  take_ratio,    take_prices,  take_tagged, take_version,
-        take_release,     take_numero, take_section,  take_date,    take_zone,   take_sequence,
-        take_reference,   take_decade, take_address};
+        take_reference, take_round_price, take_pair,   take_fraction, take_dollars, take_rate,
+        take_currency,  take_amount,      take_price,  take_ratio,    take_prices,  take_tagged,
+        take_version,   take_release,     take_numero, take_section,  take_date,    take_zone,
+        take_sequence,  take_decade,      take_score,  take_era,      take_address};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)

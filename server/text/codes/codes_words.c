@@ -389,6 +389,20 @@ static bool take_letters(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_WORD, first, end);
 }
 
+/* Claims "Smith et al.", of which models take the end for a sentence's. */
+static size_t take_et_al(struct mt_codes_finder *finder, size_t i)
+{
+    static const char *const et[] = {"et", NULL}, *const al[] = {"al", NULL};
+    const struct mt_codes_item *name = mt_codes_item_at(finder, i);
+    if (!name->is_name || !mt_codes_is_english(finder) ||
+        !mt_codes_item_is(finder, mt_codes_item_at(finder, i + 1), et) ||
+        !mt_codes_item_is(finder, mt_codes_item_at(finder, i + 2), al) ||
+        !mt_codes_follows(finder, name, name + 1) || !mt_codes_follows(finder, name + 1, name + 2))
+        return 0;
+    size_t end = name[2].core_end + (mt_codes_char(finder, name[2].core_end) == '.');
+    return mt_codes_take(finder, MT_CODE_WORD, name->core_begin, end) ? 3 : 0;
+}
+
 /* Claims single letters with slashes between them, such as n/a, c/o and a/b, and Y/N alone. */
 static bool take_slashed(struct mt_codes_finder *finder, size_t i)
 {
@@ -523,6 +537,8 @@ static void take_items(struct mt_codes_finder *finder)
         if (!n)
             n = take_initials(finder, i) || take_letters(finder, i) || take_masked(finder, i) ||
                 take_slashed(finder, i);
+        if (!n)
+            n = take_et_al(finder, i);
         if (!n)
             n = take_command(finder, i);
         if (n) {

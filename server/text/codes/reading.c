@@ -264,6 +264,16 @@ static size_t id_est_at(const char *text, size_t at, size_t end, const char **fu
     return strlen("i.e.");
 }
 
+/* Returns the length of "ca." before a number, which is shown as "about"; 0: there is none. */
+static size_t circa_at(const char *text, size_t at, size_t end, const char **full)
+{
+    bool is_one = text[at] == 'c' && end - at > 4 && memcmp(text + at, "ca. ", 4) == 0 &&
+                  mt_ascii_is_digit(text[at + 4]) &&
+                  (at == 0 || !mt_ascii_is_letter_or_digit(text[at - 1]));
+    *full = is_one ? "about" : *full;
+    return is_one ? 3 : 0;
+}
+
 /* Returns the length of "hrs" behind a number, which is shown as "hours"; 0: there is none. */
 static size_t hours_at(const char *text, size_t at, size_t end, const char **full)
 {
@@ -306,6 +316,8 @@ size_t mt_reading_of_short_forms(const struct mt_tokenizer *tokenizer, const cha
         n = id_est_at(text, at, end, &full);
     if (n == 0)
         n = hours_at(text, at, end, &full);
+    if (n == 0)
+        n = circa_at(text, at, end, &full);
     if (n == 0 && (n = glued_comma_at(text, at, end, &full)) == 0) {
         n = short_day_at(text, at, end, &full);
         if (n == 0 ||

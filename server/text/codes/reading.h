@@ -47,7 +47,7 @@ size_t mt_reading_of_slashed(const char *text, size_t at, size_t end, const char
 /* For English: returns how many bytes at text[at] the model is shown as *as; 0: none. Behind the
  * dash of "Monday–Friday" models lose the second day, so it is shown with blanks. Mon, which they
  * hardly know, is shown as Monday, Dec as December where the vocabulary has only that, "No. of" as
- * "Number of", "w/o" as "without", "i.e." with a comma, "5 hrs" as "5 hours", and "Hello,world" with a blank. */
+ * "Number of", "w/o" as "without", "ca. 5" as "about 5", "i.e." with a comma, "5 hrs" as "5 hours", and "Hello,world" with a blank. */
 size_t mt_reading_of_short_forms(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
                                  size_t end, const char **as);
 /* Returns the length of such a dash at text[at]; 0: there is none. */
