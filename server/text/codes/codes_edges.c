@@ -541,7 +541,8 @@ static void take_leaders(struct mt_codes_finder *finder, size_t begin, size_t ru
                          size_t run_stop, size_t end)
 {
     bool is_glued = mt_codes_is_letter(mt_codes_before(finder, run_begin)) && run_begin > begin;
-    bool is_within = has_words(finder, begin, run_begin) && has_words(finder, run_stop, end);
+    bool is_within = mt_codes_is_addressed(finder, run_begin) ||
+                     (has_words(finder, begin, run_begin) && has_words(finder, run_stop, end));
     bool is_dash = mt_codes_at(finder, run_begin) == '-';
     uint32_t next = mt_codes_at(finder, mt_codes_skip_blanks(finder, run_stop, end));
     bool is_form = u_isupper((UChar32)next); /* Name .... Date .... */

@@ -124,6 +124,17 @@ size_t mt_codes_match_nick(const struct mt_codes_finder *finder, const struct mt
     return is_one ? at + 1 - line->begin : 0;
 }
 
+bool mt_codes_is_addressed(const struct mt_codes_finder *finder, size_t at)
+{
+    static const char *const titles[] = {"Mr. ", "Mrs. ", "Ms. ", "Dr. ", "Prof. "};
+    for (size_t k = 0; k < sizeof titles / sizeof *titles; k++) {
+        size_t n = strlen(titles[k]);
+        if (at >= n && memcmp(finder->text + at - n, titles[k], n) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Takes how somebody says something: TOM (smiling): Hello. */
 static void take_manner(struct mt_codes_finder *finder, const struct mt_range *line)
 {

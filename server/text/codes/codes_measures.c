@@ -357,14 +357,15 @@ static size_t take_unit(struct mt_codes_finder *finder, size_t i)
     static const char *const metres[] = {"m", NULL};
     bool has_fraction = memchr(finder->text + number->core_begin, '.',
                                number->core_end - number->core_begin); /* 1.80 m */
-    if (has_fraction && mt_codes_item_is(finder, unit, metres))
-        return mt_codes_claim_amount(finder, number->core_begin, unit->core_end) ? 2 : 0;
+    bool is_length = has_fraction && mt_codes_item_is(finder, unit, metres);
     bool is_last = i + 2 == finder->n_items && mt_codes_char(finder, unit->core_end) == '.' &&
                    mt_codes_item_is(finder, unit, inches);
-    return (is_last || mt_codes_item_is(finder, unit, units)) &&
-                   mt_codes_claim_amount(finder, number->core_begin, unit->core_end + is_last)
-               ? 2
-               : 0;
+    if ((!is_length && !is_last && !mt_codes_item_is(finder, unit, units)) ||
+        !mt_codes_claim_amount(finder, number->core_begin, unit->core_end + is_last))
+        return 0;
+    /* Models add years to what they see as a bare number. */
+    mt_codes_change(finder, finder->n - 1, MT_CODE_WORD);
+    return 2;
 }
 
 /* Claims 12:30 a.m., with the first hour of the day, which models leave half a day later. */

@@ -536,12 +536,16 @@ static bool is_acronym(const struct mt_codes_finder *finder, const struct mt_cod
     return n_letters >= 2;
 }
 
-/* Claims the number behind "Version", and numbers together with names such as USB 3.0 and CC BY-SA
+/* Claims the number behind "Version" and "Chapter", and numbers together with names such as USB 3.0 and CC BY-SA
  * 4.0. */
 static size_t take_version(struct mt_codes_finder *finder, size_t i)
 {
-    static const char *const words[] = {"Version", "version", "v",   "v.",  "V",       "Ver", "ver",
-                                        "Release", "release", "Rev", "rev", "VERSION", NULL};
+    static const char *const words[] = {
+        "Version",  "version", "v",       "v.",       "V",       "Ver",       "ver",
+        "Release",  "release", "Rev",     "rev",      "VERSION", "Chapter",   "chapter",
+        "Section",  "section", "Figure",  "figure",   "Table",   "Exercise",  "Example",
+        "Equation", "Clause",  "Article", "Appendix", "Lesson",  "Paragraph", "paragraph",
+        "Step",     "Rule",    NULL};
     const struct mt_codes_item *first = mt_codes_item_at(finder, i);
     size_t n = 0;
     if (first->taken != MT_FREE)

@@ -259,6 +259,8 @@ void mt_codes_take_remark(struct mt_codes_finder *finder, size_t begin, size_t e
 /* Claims the marks of \"words\" as a pair and returns where the first one ends; 0: there is none. */
 size_t mt_codes_take_escaped_quotes(struct mt_codes_finder *finder, size_t begin);
 
+/* Whether "Mr. " or the like is before text[at], so that the blank there stands for a name. */
+bool mt_codes_is_addressed(const struct mt_codes_finder *finder, size_t at);
 /* Claims, in a line, signs that touch words (codes_glued.c). */
 void mt_codes_take_glued(struct mt_codes_finder *finder, size_t begin, size_t end);
 /* Whether the sentence is about the signs text[begin, end): "the > sign". */
