@@ -217,9 +217,10 @@ START_TEST(a_word_alone_is_in_the_usual_language)
     static const struct {
         const char *text, *language;
     } words[] = {
-        {"Delete", "en"}, {"Help", "en"},  {"Hi", "en"},      {"OK", "en"},        {"Cancel", "en"},
-        {"Home", "en"},   {"Name:", "en"}, {"<Enter>", "en"}, {"Sign-in", "en"},   {"Don't!", "en"},
-        {"E-mail", "en"}, {"Ja", "en"},    {"Danke", "de"},   {"Speichern", "de"},
+        {"Delete", "en"},  {"Help", "en"},      {"Hi", "en"},      {"OK", "en"},
+        {"Cancel", "en"},  {"Home", "en"},      {"Name:", "en"},   {"<Enter>", "en"},
+        {"Sign-in", "en"}, {"Don't!", "en"},    {"E-mail", "en"},  {"Ja", "en"},
+        {"Danke", "de"},   {"Speichern", "de"}, {"Help me", "en"},
     };
     static const struct mt_detect_languages unusual = {{"fr", "de"}, 2, false};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
