@@ -23,6 +23,7 @@
 #define LEAST_WORDS 3
 
 #define MOST_NOTE_DIGITS 3
+#define MOST_REMARK_LETTERS 30
 
 /* Most blanks in a title, which has one word more. */
 #define MAX_TITLE_BLANKS 4
@@ -65,6 +66,22 @@ static bool is_note_link(const struct mt_html_pieces *pieces, size_t first,
     return is_number && (is_bracketed || is_behind);
 }
 
+/* Whether the raised words are a remark within a sentence: The cat<sup>[who?]</sup> is here. It would
+ * be taken for words of the sentence. Behind a sentence it is a text (cut_remarks). */
+static bool is_remark(const struct mt_html_pieces *pieces, size_t first,
+                      const struct mt_html_counts *held)
+{
+    const struct mt_html_ends *before = first > 0 ? &pieces->items[first - 1].ends : NULL;
+    size_t text = first + 1, mate = pieces->items[first].mate, last = mate - 1;
+    while (text < mate && pieces->items[text].kind == MT_HTML_START)
+        text++;
+    while (last > text && pieces->items[last].kind == MT_HTML_END)
+        last--;
+    return held->letters > 0 && held->letters <= MOST_REMARK_LETTERS && before && before->last &&
+           !before->has_blank_behind && !ends_sentence(before->last) &&
+           pieces->items[text].ends.first == '[' && pieces->items[last].ends.last == ']';
+}
+
 bool mt_html_is_note(const struct mt_html_pieces *pieces, size_t first)
 {
     const struct mt_html_piece *piece = &pieces->items[first];
@@ -76,7 +93,8 @@ bool mt_html_is_note(const struct mt_html_pieces *pieces, size_t first)
     if (piece->tag != GUMBO_TAG_SUP && piece->tag != GUMBO_TAG_SUB)
         return false;
     const struct mt_raised words = {held.letters, held.digits, held.signs, held.blanks};
-    return held.words + held.points + held.breaks == 0 && mt_is_note_mark(&words);
+    return held.words + held.points + held.breaks == 0 &&
+           (mt_is_note_mark(&words) || is_remark(pieces, first, &held));
 }
 
 /* Finds pairs that hold no words. */
@@ -494,6 +512,23 @@ static void cut_behind_marks(struct mt_html_pieces *pieces, size_t first, size_t
     }
 }
 
+/* Cuts before a remark behind a sentence, and behind it: "It is.<sup>[citation needed]</sup>". */
+static void cut_remarks(struct mt_html_pieces *pieces, size_t first, size_t end)
+{
+    for (size_t i = first + 1; i < end; i++) {
+        const struct mt_html_piece *piece = &pieces->items[i];
+        if (piece->tag != GUMBO_TAG_SUP || !is_neighbour(pieces, i) ||
+            !ends_sentence(pieces->items[i - 1].ends.last))
+            continue;
+        struct neighbour remark = look_at(pieces, i);
+        if (remark.holds.letters == 0 || remark.ends.first != '[' || remark.ends.last != ']')
+            continue;
+        pieces->items[i].cuts = true;
+        if (remark.end < end)
+            pieces->items[remark.end].cuts = true;
+    }
+}
+
 static size_t count_codes(const struct mt_html_pieces *pieces, size_t first, size_t end)
 {
     size_t n = 0;
@@ -544,6 +579,7 @@ void mt_html_cut(struct mt_html_pieces *pieces, size_t first, size_t end)
     cut_lists(pieces, first, end);
     cut_labels(pieces, first, end);
     cut_behind_marks(pieces, first, end);
+    cut_remarks(pieces, first, end);
     cut_at_separators(pieces, first, end);
     cut_long_texts(pieces, first, end);
     cut_around_split_pairs(pieces, first, end);

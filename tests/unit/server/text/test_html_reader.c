@@ -123,6 +123,9 @@ static const struct {
     {"See the note<a href=1>[3]</a>.", "[See the note{.<a href=1>[3]</a>}.]"},
     {"He won.<a href=1>2</a> She lost.", "[He won.{.<a href=1>2</a>} She lost.]"},
     {"Go to page <a href=1>2</a> now", "[Go to page {+<a href=1>}2{-</a>} now]"},
+    {"It is.<sup>[citation needed]</sup> We see.",
+     "[It is.]<sup>[[citation needed]]</sup> [We see.]"},
+    {"The cat<sup>[who?]</sup> is", "[The cat{.<sup>[who?]</sup>} is]"},
     /* Points, and what has no words. */
     {"I <img> see", "[I {.<img>} see]"},
     {"a <!-- b --> c<?php d ?>e", "[a {.<!-- b -->} c{.<?php d ?>}e]"},
