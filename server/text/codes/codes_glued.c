@@ -165,9 +165,9 @@ static void take_note_number(struct mt_codes_finder *finder, size_t at, size_t b
 
 bool mt_codes_is_mentioned(const struct mt_codes_finder *finder, size_t begin, size_t end)
 {
-    static const char *const nouns[] = {"sign",   "symbol", "character", "operator",
-                                        "key",    "button", "signs",     "symbols",
-                                        "Symbol", "means",  "stands",    NULL};
+    static const char *const nouns[] = {"sign",   "symbol", "character", "operator", "key",
+                                        "button", "signs",  "symbols",   "Symbol",   "arrow",
+                                        "icon",   "emoji",  "means",     "stands",   NULL};
     if (!mt_codes_is_english(finder) || mt_codes_char(finder, end) != ' ' || begin < 2 ||
         finder->text[begin - 1] != ' ')
         return false;

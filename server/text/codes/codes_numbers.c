@@ -247,7 +247,25 @@ static size_t take_price(struct mt_codes_finder *finder, size_t i)
     bool is_one = at > item->core_begin && at < item->core_end &&
                   u_charType((UChar32)mt_codes_at(finder, at)) == U_CURRENCY_SYMBOL &&
                   mt_codes_next(finder, at) == item->core_end && mt_codes_is_english(finder);
-    return is_one && mt_codes_claim_amount(finder, item->core_begin, item->core_end);
+    if (!is_one || !mt_codes_claim_amount(finder, item->core_begin, item->core_end))
+        return 0;
+    mt_codes_change(finder, finder->n - 1, MT_CODE_WORD); /* models add hours to a bare number */
+    return 1;
+}
+
+/* Claims 1..10, of which models make 1.10. */
+static size_t take_span(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i);
+    size_t at = item->core_begin, n_stops = 0;
+    while (at < item->core_end && mt_codes_digit_at(finder, at))
+        at++;
+    size_t first = at;
+    for (; at < item->core_end && finder->text[at] == '.'; at++)
+        n_stops++;
+    bool is_one = first > item->core_begin && (n_stops == 2 || n_stops == 3) &&
+                  mt_codes_is_digits(finder, at, item->core_end);
+    return is_one && mt_codes_take(finder, MT_CODE_WORD, item->core_begin, item->core_end);
 }
 
 /* ---- scores, versions, feet ---- */
@@ -711,7 +729,7 @@ size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
         take_reference, take_round_price, take_pair,   take_fraction, take_dollars, take_rate,
         take_currency,  take_amount,      take_price,  take_ratio,    take_prices,  take_tagged,
         take_version,   take_release,     take_numero, take_section,  take_date,    take_zone,
-        take_sequence,  take_decade,      take_score,  take_era,      take_address};
+        take_sequence,  take_decade,      take_score,  take_span,     take_era,     take_address};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)

@@ -92,7 +92,9 @@ static struct content look_into(const struct mt_codes_finder *finder, size_t beg
 static bool take_amount(struct mt_codes_finder *finder, size_t begin, size_t end)
 {
     uint32_t last = mt_codes_before(finder, end);
-    bool has_unit = last == 0xB0 || look_into(finder, begin, end).has_letter;
+    bool has_unit = last == 0xB0 || look_into(finder, begin, end).has_letter ||
+                    u_charType((UChar32)last) == U_CURRENCY_SYMBOL ||
+                    u_charType((UChar32)mt_codes_at(finder, begin)) == U_CURRENCY_SYMBOL;
     if (!mt_codes_claim_amount(finder, begin, end))
         return false;
     if (has_unit)
@@ -340,6 +342,10 @@ static void take_name_in(struct mt_codes_finder *finder, size_t least, size_t be
     size_t from = begin;
     while (from > least && mt_codes_is_one_of(finder->text[from - 1], ".~")) /* .NET */
         from--;
+    if (begin - from == 2 && memcmp(finder->text + from, "..\\", 3) == 0) { /* ..\data\file */
+        mt_codes_claim(finder, MT_CODE_WORD, from, end);
+        return;
+    }
     size_t n = mt_codes_match_name(finder->text, from, call_end(finder, from, end));
     if (!n && from < begin)
         n = mt_codes_match_name(finder->text, from = begin, end);
