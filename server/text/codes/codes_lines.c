@@ -402,14 +402,17 @@ static size_t match_heading(const struct mt_codes_finder *finder, const struct m
     return mt_codes_before_blank(finder, line, n);
 }
 
-/* Returns the length of a box at text[at]: [ ], [x], ( ) or (____); 0: there is none. */
+/* Returns the length of a box at text[at]: [ ], [x], [✓], ( ) or (____); 0: there is none. */
 static size_t box_length(const struct mt_codes_finder *finder, size_t at)
 {
     char open = finder->text[at], close = open == '[' ? ']' : ')';
     size_t end = at + 1;
     if (open != '[' && open != '(')
         return 0;
-    end += mt_codes_is_one_of(mt_codes_char(finder, end), open == '[' ? " xX" : " ");
+    uint32_t mark = mt_codes_at(finder, end);
+    bool is_tick = open == '[' && mark >= 0x2713 && mark <= 0x2718;
+    if (is_tick || mt_codes_is_one_of(mt_codes_char(finder, end), open == '[' ? " xX" : " "))
+        end = mt_codes_next(finder, end);
     while (end - at < MAX_BOX_BYTES && mt_codes_char(finder, end) == '_')
         end++;
     return end > at + 1 && mt_codes_char(finder, end) == close ? end + 1 - at : 0;

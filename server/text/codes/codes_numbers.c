@@ -12,6 +12,8 @@
 #define MOST_STREET_WORDS 4
 /* Most letters directly behind an amount, as in £20pp. */
 #define MOST_GLUED_LETTERS 3
+/* Fewest letters of a word behind a range that is taken for what it counts, unlike "in" and "was". */
+#define LEAST_COUNTED_LETTERS 4
 
 const struct mt_codes_item *mt_codes_item_at(const struct mt_codes_finder *finder, size_t i)
 {
@@ -150,8 +152,16 @@ static size_t take_pair(struct mt_codes_finder *finder, size_t i)
            mt_codes_take(finder, MT_CODE_WORD, first.core_begin, second.core_end);
 }
 
-/* Claims the fractions in English texts that write a comma: €9,99 and 12,5. They cannot be
- * thousands. */
+/* Whether text[at] is a full stop before three digits. */
+static bool is_group(const struct mt_codes_finder *finder, size_t at, size_t end)
+{
+    return at + 3 < end && finder->text[at] == '.' && mt_codes_digit_at(finder, at + 1) &&
+           mt_codes_digit_at(finder, at + 2) && mt_codes_digit_at(finder, at + 3) &&
+           !(at + 4 < end && mt_codes_digit_at(finder, at + 4));
+}
+
+/* Claims the numbers in English texts that are written as elsewhere: €9,99, 12,5, 1.299,00 and
+ * 1.299.000. The comma cannot be before thousands there, nor the full stop before decimals. */
 static size_t take_fraction(struct mt_codes_finder *finder, size_t i)
 {
     const struct mt_codes_item *item = mt_codes_item_at(finder, i);
@@ -160,11 +170,20 @@ static size_t take_fraction(struct mt_codes_finder *finder, size_t i)
         at = mt_codes_next(finder, at);
     while (at < end && mt_codes_digit_at(finder, at))
         at++;
+    size_t n_groups = 0, n_first = at - begin;
+    for (; is_group(finder, at, end); n_groups++)
+        at += 4;
     size_t n_digits =
         at < end && finder->text[at] == ',' ? mt_codes_number_end(finder, at + 1, end) - at : 0;
     uint32_t behind = at + n_digits < end ? mt_codes_at(finder, at + n_digits) : 0;
-    bool is_one = at > begin && (n_digits == 2 || n_digits == 3) && behind != '-' &&
-                  mt_codes_is_english(finder);
+    bool has_comma = n_digits == 2 || n_digits == 3, has_groups = n_groups > 1 && n_digits == 0;
+    bool is_one =
+        at > begin && (has_comma || has_groups) && behind != '-' && mt_codes_is_english(finder);
+    const struct mt_codes_item *before = i > 0 ? mt_codes_item_at(finder, i - 1) : NULL;
+    if (is_one && n_first == 3 && before && mt_codes_is_number(finder, before) &&
+        before->core_end - before->core_begin <= 3 && mt_codes_follows(finder, before, item) &&
+        mt_codes_take(finder, MT_CODE_NUMBER, before->core_begin, end))
+        return 1; /* 1 299,00 */
     return is_one && mt_codes_take(finder, MT_CODE_NUMBER, begin, end);
 }
 
@@ -448,6 +467,34 @@ static size_t take_prices(struct mt_codes_finder *finder, size_t i)
     return found != MT_NO_MATE;
 }
 
+/* Claims two numbers with a dash between them, 20–30 and $5–10%, because models make 20.30 or "20
+ * et 30" of them. They are a number where a word behind them may be counted, and no years. Days of
+ * a month have their own form in many languages. */
+static size_t take_range(struct mt_codes_finder *finder, size_t i)
+{
+    const struct mt_codes_item *item = mt_codes_item_at(finder, i),
+                               *next = mt_codes_item_at(finder, i + 1),
+                               *before = i > 0 ? mt_codes_item_at(finder, i - 1) : NULL;
+    size_t at = item->core_begin, end = item->core_end;
+    bool has_sign = u_charType((UChar32)mt_codes_at(finder, at)) == U_CURRENCY_SYMBOL;
+    at = has_sign ? mt_codes_next(finder, at) : at;
+    size_t dash = mt_codes_number_end(finder, at, end);
+    if (dash == at || dash == end || mt_codes_at(finder, dash) != 0x2013 ||
+        mt_is_month(finder->text, next->core_begin, next->core_end) ||
+        (before && mt_is_month(finder->text, before->core_begin, before->core_end)))
+        return 0;
+    size_t second = mt_codes_next(finder, dash), stop = mt_codes_number_end(finder, second, end);
+    bool has_percent = stop > second && stop < end && finder->text[stop] == '%';
+    bool is_counted = has_sign || has_percent ||
+                      (mt_codes_follows(finder, item, next) && next->taken == MT_FREE &&
+                       u_islower((UChar32)mt_codes_at(finder, next->core_begin)) &&
+                       next->core_end - next->core_begin >= LEAST_COUNTED_LETTERS);
+    bool is_year = !has_sign && dash - at == 4;
+    enum mt_code_kind kind = is_counted && !is_year ? MT_CODE_NUMBER : MT_CODE_WORD;
+    return stop > second && stop + has_percent == end &&
+           mt_codes_take(finder, kind, item->core_begin, end);
+}
+
 /* Claims a decade without its century, '80s, whose apostrophe models take for a quotation mark. */
 static size_t take_decade(struct mt_codes_finder *finder, size_t i)
 {
@@ -726,10 +773,11 @@ static size_t take_release(struct mt_codes_finder *finder, size_t i)
 size_t mt_codes_take_number(struct mt_codes_finder *finder, size_t i)
 {
     static size_t (*const takers[])(struct mt_codes_finder * finder, size_t i) = {
-        take_reference, take_round_price, take_pair,   take_fraction, take_dollars, take_rate,
-        take_currency,  take_amount,      take_price,  take_ratio,    take_prices,  take_tagged,
-        take_version,   take_release,     take_numero, take_section,  take_date,    take_zone,
-        take_sequence,  take_decade,      take_score,  take_span,     take_era,     take_address};
+        take_reference, take_round_price, take_pair,    take_fraction, take_dollars,
+        take_rate,      take_currency,    take_amount,  take_price,    take_ratio,
+        take_prices,    take_tagged,      take_version, take_release,  take_numero,
+        take_section,   take_date,        take_zone,    take_sequence, take_decade,
+        take_score,     take_span,        take_era,     take_address,  take_range};
     for (size_t k = 0; k < sizeof takers / sizeof *takers; k++) {
         size_t n = takers[k](finder, i);
         if (n)

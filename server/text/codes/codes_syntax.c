@@ -197,6 +197,34 @@ static struct mt_syntax match_set(const struct mt_codes_finder *finder, size_t b
     return is_one ? mt_syntax_word(at + 1 - begin) : mt_no_syntax;
 }
 
+/* Matches a regular expression that is a word and repeats a range of characters or a class, or
+ * begins with ^: [A-Z]{2}\\d+, ^[a-z]+$. */
+static struct mt_syntax match_expression(const struct mt_codes_finder *finder, size_t begin)
+{
+    const char *text = finder->text;
+    size_t end = begin, n_classes = 0, n_repeated = 0;
+    bool is_first = begin == 0 || mt_codes_is_one_of(text[begin - 1], " \n\t\"'`/");
+    if (!is_first || !mt_codes_is_one_of(text[begin], "^[\\("))
+        return mt_no_syntax;
+    for (; end < finder->length && !mt_ascii_is_blank(text[end]); end++) {
+        bool is_range = text[end] == '[' &&
+                        mt_ascii_is_letter_or_digit(mt_codes_char(finder, end + 1)) &&
+                        mt_codes_char(finder, end + 2) == '-' &&
+                        mt_ascii_is_letter_or_digit(mt_codes_char(finder, end + 3));
+        bool is_class =
+            text[end] == '\\' && mt_codes_is_one_of(mt_codes_char(finder, end + 1), "dwsDWS");
+        bool is_closed = text[end] == ']' || (is_class && end + 2 < finder->length);
+        n_classes += is_range || is_class;
+        n_repeated +=
+            is_closed && mt_codes_is_one_of(text[end + 1 + is_class], "+*?{") && n_classes > 0;
+    }
+    while (end > begin && mt_codes_is_one_of(text[end - 1], ".,;:!\"'`/"))
+        end--;
+    bool is_one = end - begin <= MT_MAX_SYNTAX_BYTES && n_classes > 0 &&
+                  (n_repeated > 0 || text[begin] == '^');
+    return is_one ? mt_syntax_word(end - begin) : mt_no_syntax;
+}
+
 /* Returns where the quoted string that begins at text[at] ends; 0: nowhere in this line. */
 static size_t quoted_end(const struct mt_codes_finder *finder, size_t at, size_t end)
 {
@@ -666,7 +694,8 @@ static size_t take_syntax(struct mt_codes_finder *finder, size_t begin)
         match_shortcode,    mt_syntax_match_symbol,
         match_footnote,     match_index,
         match_shown_tag,    match_entity,
-        match_postcode,     match_generic};
+        match_postcode,     match_generic,
+        match_expression};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers; k++) {
         struct mt_syntax found = matchers[k](finder, begin);
         if (!found.n)

@@ -165,6 +165,13 @@ static size_t day_at(const char *text, size_t at, size_t end, const char **full)
     return 0;
 }
 
+bool mt_is_month(const char *text, size_t begin, size_t end)
+{
+    const char *full;
+    return day_at(text, begin, end, &full) == end - begin && begin < end &&
+           strcmp(full + strlen(full) - 3, "day") != 0;
+}
+
 /* Returns the length of a hyphen or dash at text[at]; 0: there is none. */
 static size_t dash_at(const char *text, size_t at, size_t end)
 {

@@ -50,6 +50,9 @@ size_t mt_reading_of_slashed(const char *text, size_t at, size_t end, const char
  * "Number of", "w/o" as "without", "ca. 5" as "about 5", "i.e." with a comma, "5 hrs" as "5 hours", and "Hello,world" with a blank. */
 size_t mt_reading_of_short_forms(const struct mt_tokenizer *tokenizer, const char *text, size_t at,
                                  size_t end, const char **as);
+/* Whether the bytes are the English name of a month, or its short form. */
+bool mt_is_month(const char *text, size_t begin, size_t end);
+
 /* Returns the length of such a dash at text[at]; 0: there is none. */
 size_t mt_dash_of_days(const char *text, size_t at, size_t end);
 
