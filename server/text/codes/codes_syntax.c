@@ -206,7 +206,8 @@ static struct mt_syntax match_expression(const struct mt_codes_finder *finder, s
     bool is_first = begin == 0 || mt_codes_is_one_of(text[begin - 1], " \n\t\"'`/");
     if (!is_first || !mt_codes_is_one_of(text[begin], "^[\\("))
         return mt_no_syntax;
-    for (; end < finder->length && end - begin < MAX_SET_BYTES && !mt_ascii_is_blank(text[end]);
+    for (;
+         end < finder->length && end - begin < MT_MAX_SYNTAX_BYTES && !mt_ascii_is_blank(text[end]);
          end++) {
         bool is_range = text[end] == '[' &&
                         mt_ascii_is_letter_or_digit(mt_codes_char(finder, end + 1)) &&
@@ -221,8 +222,8 @@ static struct mt_syntax match_expression(const struct mt_codes_finder *finder, s
     }
     while (end > begin && mt_codes_is_one_of(text[end - 1], ".,;:!\"'`/"))
         end--;
-    bool is_one =
-        end - begin < MAX_SET_BYTES && n_classes > 0 && (n_repeated > 0 || text[begin] == '^');
+    bool is_one = end - begin < MT_MAX_SYNTAX_BYTES && n_classes > 0 &&
+                  (n_repeated > 0 || text[begin] == '^');
     return is_one ? mt_syntax_word(end - begin) : mt_no_syntax;
 }
 
