@@ -82,9 +82,14 @@ static bool is_abbreviation(const struct mt_codes_finder *finder, size_t begin, 
                                         "Dept.",  "Sr.",   "Jr.",   "Mt.",  "Rd.",  "Ln.",
                                         "et al.", "i.e.",  "a.m.",  "p.m.", "cf.",  "ca.",
                                         "Est.",   "Bldg.", "Assn.", NULL};
+    static const char *const numbers[] = {"No.", "no.", "NO.", "Nr.", NULL};
     struct mt_range part = mt_range_trim(finder->text, begin, end);
+    const char *text = finder->text + part.begin;
+    /* the head of a column of numbers, before the next cell */
+    bool is_head = mt_codes_is_one_of(mt_codes_char(finder, end), "\t|") &&
+                   mt_codes_is_among(numbers, text, part.end - part.begin);
     return mt_codes_is_english(finder) &&
-           mt_codes_is_among(words, finder->text + part.begin, part.end - part.begin);
+           (is_head || mt_codes_is_among(words, text, part.end - part.begin));
 }
 
 /* Facts about a part text[begin, end) between edges or line breaks. */
