@@ -108,6 +108,8 @@ bool mt_cue_tags_find(const char *text, size_t length, enum mt_cue_markup markup
 
 /* ---- entities ---- */
 
+#define MAX_ENTITY_BYTES 12
+
 static const struct {
     const char *name, *character;
 } entities[] = {
@@ -135,16 +137,39 @@ static size_t find_entity(const char *bytes, size_t length, const char **charact
     return 0;
 }
 
-static void decode(const char *bytes, size_t length, struct mt_text *out)
+/* Returns the length of an entity of HTML that subtitles do not have, &rarr; or &#8594;; 0: there is
+ * none. */
+static size_t find_other_entity(const char *bytes, size_t length)
 {
-    for (size_t at = 0, n; at < length; at += n) {
+    size_t at = length > 1 && bytes[1] == '#' ? 2 : 1, name = at;
+    while (at < length && at < MAX_ENTITY_BYTES && mt_ascii_is_letter_or_digit(bytes[at]))
+        at++;
+    return bytes[0] == '&' && at > name + 1 && at < length && bytes[at] == ';' ? at + 1 : 0;
+}
+
+/* Appends source[begin, end) with the characters of its entities; others become codes. */
+static enum mt_status decode(const char *source, size_t begin, size_t end,
+                             struct mt_coded_segment *segment, struct mt_error *err)
+{
+    enum mt_status status = MT_OK;
+    for (size_t at = begin, n; at < end && !status; at += n) {
         const char *character;
-        n = find_entity(bytes + at, length - at, &character);
-        if (n > 0)
-            mt_text_append_string(out, character);
-        else
-            mt_text_append(out, bytes + at, n = 1);
+        n = find_entity(source + at, end - at, &character);
+        if (n > 0) {
+            mt_text_append_string(&segment->words, character);
+            continue;
+        }
+        size_t words = segment->words.length, n_other = find_other_entity(source + at, end - at);
+        mt_text_append(&segment->words, source + at, n = n_other ? n_other : 1);
+        if (n_other)
+            status = mt_coded_add(segment,
+                                  &(struct mt_code){.kind = MT_CODE_WORD,
+                                                    .at = {words, words + n},
+                                                    .bytes = {at, at + n},
+                                                    .mate = MT_NO_MATE},
+                                  err);
     }
+    return status;
 }
 
 /* ---- words and codes ---- */
@@ -160,15 +185,15 @@ static enum mt_status read_cue(const char *source, size_t length, enum mt_cue_ma
     if (!mt_cue_tags_find(source, length, markup, &tags))
         return mt_fail(err, MT_LIMIT, "a subtitle has more than %d tags", MT_MAX_CUE_TAGS);
     enum mt_status status = mt_coded_add_segment(out, 0, &segment, err);
-    size_t at = 0;
+    size_t at = 0, codes[MT_MAX_CUE_TAGS]; /* codes: index of each tag's code */
     for (size_t i = 0; i <= tags.n && !status; i++) {
         const struct mt_cue_tag *tag = i < tags.n ? &tags.items[i] : NULL;
         size_t end = tag ? tag->begin : length;
         if (markup == MT_CUES_VTT)
-            decode(source + at, end - at, &segment->words);
+            status = decode(source, at, end, segment, err);
         else
             mt_text_append(&segment->words, source + at, end - at);
-        if (!tag)
+        if (!tag || status)
             break;
         bool is_pair = tag->mate != MT_NO_MATE;
         size_t begin = segment->words.length;
@@ -184,11 +209,15 @@ static enum mt_status read_cue(const char *source, size_t length, enum mt_cue_ma
             .bytes = {tag->begin, tag->end},
             .mate = tag->mate,
         };
+        codes[i] = segment->n;
         status = mt_coded_add(segment, &code, err);
         at = tag->end;
     }
     if (status)
         return status;
+    for (size_t i = 0; i < tags.n; i++)
+        if (tags.items[i].mate != MT_NO_MATE)
+            segment->codes[codes[i]].mate = codes[tags.items[i].mate];
     segment->range.end = length;
     return mt_text_check(&segment->words, "a subtitle", err);
 }

@@ -321,10 +321,11 @@ static void take_separators(struct mt_codes_finder *finder)
 
 /* ---- signs that stand alone ---- */
 
-/* && and || are of programs. */
+/* && and || are of programs, and // parts texts. */
 static bool is_operator(const struct mt_codes_finder *finder, const struct mt_codes_item *item)
 {
-    return is_text(finder, item, "&&") || is_text(finder, item, "||");
+    return is_text(finder, item, "&&") || is_text(finder, item, "||") ||
+           is_text(finder, item, "//");
 }
 
 /* % & $ and # + stand for words. */

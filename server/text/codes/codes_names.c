@@ -457,6 +457,17 @@ static size_t match_image(const struct run *run)
     return at == run->end && is_version ? at : 0;
 }
 
+/* Matches codes of languages with their countries: en-US, pt_BR. */
+static size_t match_locale(const struct run *run)
+{
+    const char *text = run->text + run->begin;
+    return run->end - run->begin == 5 && mt_ascii_is_small(text[0]) && mt_ascii_is_small(text[1]) &&
+                   (text[2] == '-' || text[2] == '_') && mt_ascii_is_capital(text[3]) &&
+                   mt_ascii_is_capital(text[4])
+               ? run->end
+               : 0;
+}
+
 /* Matches formulas with Markdown's indices: H~2~O, x^2^. */
 static size_t match_indexed(const struct run *run)
 {
@@ -593,7 +604,7 @@ size_t mt_codes_match_name(const char *text, size_t begin, size_t end)
         match_numbered, match_ampersand, match_sharp,   match_protocol,   match_flag,
         match_field,    match_joined,    match_serial,  match_apostrophe, match_abridged,
         match_branch,   match_issue,     match_quoting, match_indexed,    match_cell,
-        match_pattern,  match_image};
+        match_pattern,  match_image,     match_locale};
     const struct run run = {text, begin, end};
     for (size_t k = 0; k < sizeof matchers / sizeof *matchers && begin < end; k++) {
         size_t found = matchers[k](&run);

@@ -138,14 +138,32 @@ static bool is_empty_tag(const char *tag, size_t length)
            gumbo_tagn_enum(name.data, (unsigned)name.length) == GUMBO_TAG_UNKNOWN;
 }
 
+/* Hides the tags and signs within an instruction of PHP from the parser, for which it would end at
+ * the first '>'. Returns where it ends. */
+static size_t hide_instruction(char *html, size_t begin)
+{
+    char *end = strstr(html + begin + 2, "?>");
+    for (char *at = html + begin + 2; end && at < end; at++)
+        if (*at == '<' || *at == '>')
+            *at = ' ';
+    return end ? (size_t)(end - html) + 2 : begin + 1;
+}
+
 /* Turns such tags into instructions, which gumbo takes for comments that end at the next '>'. In a
  * title they are text and stay. */
 static void hide_empty_tags(char *html, size_t length)
 {
+    bool is_within = false; /* a tag, in one of its attributes */
     for (size_t at = 0, end; at < length; at = end) {
         end = at + 1;
-        if (html[at] != '<')
+        if (html[at] != '<') {
+            is_within = is_within && html[at] != '>';
             continue;
+        }
+        if (html[end] == '?' && !is_within) {
+            end = hide_instruction(html, at);
+            continue;
+        }
         if (strncasecmp(html + end, "title", 5) == 0) {
             const char *behind = strcasestr(html + end, "</title");
             end = behind ? (size_t)(behind - html) : length;
@@ -154,6 +172,7 @@ static void hide_empty_tags(char *html, size_t length)
         end += strcspn(html + end, "<>");
         if (html[end] == '>' && is_empty_tag(html + at, end + 1 - at))
             html[at + 1] = '?';
+        is_within = html[end] == '<' && isalpha((unsigned char)html[at + 1]);
     }
 }
 

@@ -111,6 +111,25 @@ START_TEST(breaks_are_blanks)
 }
 END_TEST
 
+/* Entities that WebVTT has not are copied, and tags behind them still are pairs. */
+START_TEST(other_entities_are_codes)
+{
+    struct mt_coded coded;
+    struct mt_text out = {0};
+    const struct mt_coded_segment *segment =
+        read_cue(&coded, mt_read_vtt, "a &rarr; <i>b</i> &#8594;");
+    ck_assert_uint_eq(segment->n, 4);
+    ck_assert_int_eq(segment->codes[0].kind, MT_CODE_WORD);
+    ck_assert_uint_eq(segment->codes[1].mate, 2);
+    ck_assert_uint_eq(segment->codes[2].mate, 1);
+    size_t code = 0;
+    mt_coded_write_range(&coded, segment, (struct mt_range){0, segment->words.length}, &code, &out);
+    ck_assert_str_eq(out.bytes, "a &rarr; <i>b</i> &#8594;");
+    mt_text_finish(&out);
+    mt_coded_finish(&coded);
+}
+END_TEST
+
 /* codes_find.h finds them. */
 START_TEST(placeholders_are_words_here)
 {
@@ -151,6 +170,7 @@ Suite *suite_cue_tags(void)
     tcase_add_test(all, too_many_are_refused);
     tcase_add_test(all, pairs_are_pairs_and_others_points);
     tcase_add_test(all, breaks_are_blanks);
+    tcase_add_test(all, other_entities_are_codes);
     tcase_add_test(all, placeholders_are_words_here);
     tcase_add_test(all, entities_are_characters_of_webvtt_alone);
     suite_add_tcase(suite, all);

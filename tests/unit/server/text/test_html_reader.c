@@ -119,6 +119,11 @@ static const struct {
     {"<textarea>a</textarea>", "<textarea>a</textarea>"},
     {"<script>a</script>", "<script>a</script>"},
     {"<p>&nbsp;</p><p> - </p>", "<p>&nbsp;</p><p> - </p>"},
+    /* Instructions of PHP, whatever is in them. */
+    {"<?php echo \"<p>a</p>\"; ?><p>b</p>", "<?php echo \"<p>a</p>\"; ?><p>[b]</p>"},
+    {"<p><?= $x > 5 ?> b</p>", "<p><?= $x > 5 ?> [b]</p>"},
+    {"<p title=\"<?= $x > 5 ?>\">b</p>", "<p title=\"<?= $x > 5 ?>\">[b]</p>"},
+    {"<p>a <? b > c</p>", "<p>[a {.<? b >} c]</p>"},
     /* Numbers of notes in links. */
     {"See the note<a href=1>[3]</a>.", "[See the note{.<a href=1>[3]</a>}.]"},
     {"He won.<a href=1>2</a> She lost.", "[He won.{.<a href=1>2</a>} She lost.]"},
