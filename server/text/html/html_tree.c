@@ -154,14 +154,16 @@ static size_t hide_instruction(char *html, size_t begin)
 static void hide_empty_tags(char *html, size_t length)
 {
     bool is_within = false; /* a tag, in one of its attributes */
+    bool may_end = true;    /* an instruction, since "?>" follows */
     for (size_t at = 0, end; at < length; at = end) {
         end = at + 1;
         if (html[at] != '<') {
             is_within = is_within && html[at] != '>';
             continue;
         }
-        if (html[end] == '?' && !is_within) {
+        if (html[end] == '?' && !is_within && may_end) {
             end = hide_instruction(html, at);
+            may_end = end > at + 1;
             continue;
         }
         if (strncasecmp(html + end, "title", 5) == 0) {
