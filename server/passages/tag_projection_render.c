@@ -17,7 +17,9 @@ struct renderer {
     size_t at;       /* how much of the target has been written */
     size_t n_breaks; /* breaks among the tags */
     size_t gap_end;  /* where the last gap ends in out */
-    size_t n_ends;   /* beginnings and ends of sentences that have been written */
+    /* where in out the beginnings of spans end that a blank was written before, or 0 */
+    size_t open_end;
+    size_t n_ends; /* beginnings and ends of sentences that have been written */
 };
 
 static const char *strings_of(const struct renderer *renderer)
@@ -111,10 +113,38 @@ static void write_gap(struct renderer *renderer, const struct mt_tag *tag)
     renderer->gap_end = out->length;
 }
 
+/* Whether a span has no words and begins with a point that needs a blank before it. */
+static bool needs_blank(const struct mt_tagged_text *tagged, size_t span)
+{
+    size_t i = span + 1;
+    while (i < tagged->n && tagged->tags[i].kind == MT_TAG_SPAN)
+        i++;
+    return tagged->tags[span].kind == MT_TAG_SPAN &&
+           tagged->tags[span].begin == tagged->tags[span].end && i < tagged->n &&
+           tagged->tags[i].kind == MT_TAG_POINT && tagged->tags[i].took_blank;
+}
+
+/* Writes what opens a tag. A blank of the point in it is written before it. */
+static void write_opening(struct renderer *renderer, size_t index)
+{
+    const struct mt_tagged_text *tagged = renderer->input->tagged;
+    struct mt_text *out = renderer->out;
+    bool is_behind_blank =
+        ends_in_blank(out) || (out->length > 0 && out->length == renderer->open_end);
+    bool has_blank = needs_blank(tagged, index);
+    if (has_blank && !is_behind_blank)
+        mt_text_append(out, " ", 1);
+    write_string(renderer, tagged->tags[index].opening);
+    if (has_blank)
+        renderer->open_end = out->length;
+}
+
 static void write_point(struct renderer *renderer, const struct mt_tag *tag)
 {
-    if (tag->took_blank && !ends_in_blank(renderer->out))
-        mt_text_append(renderer->out, " ", 1);
+    struct mt_text *out = renderer->out;
+    bool has_blank = ends_in_blank(out) || out->length == renderer->open_end;
+    if (tag->took_blank && !has_blank)
+        mt_text_append(out, " ", 1);
     write_string(renderer, tag->opening);
     if ((tag->had_blank_after || tag->took_blank) && is_word_next(renderer))
         mt_text_append(renderer->out, " ", 1);
@@ -216,7 +246,7 @@ static void write_tag(struct renderer *renderer, size_t index, size_t end)
     } else if (tag->kind == MT_TAG_SUBSTITUTE || tag->kind == MT_TAG_TERM) {
         write_substitute(renderer, tag, place);
     } else {
-        write_string(renderer, tag->opening);
+        write_opening(renderer, index);
         size_t stop = mt_size_min(place->end, end);
         if (tag->kind == MT_TAG_SPAN) {
             size_t from = renderer->out->length;

@@ -3,6 +3,7 @@
 #include "base/ascii.h"
 #include "base/size.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -261,11 +262,36 @@ static bool find_run(struct mt_tag_projector *projector, const struct mt_tag *ta
     return true;
 }
 
+/* Returns the place of the substitute that is all a span has, if the model copied it. Empty: there
+ * is none. */
+static struct mt_range place_of_code(const struct mt_tag_projector *projector, size_t span)
+{
+    const struct mt_tagged_text *tagged = projector->input->tagged;
+    const struct mt_tag *own = &tagged->tags[span];
+    struct mt_range inner = mt_range_trim(tagged->text.bytes, own->begin, own->end);
+    size_t i = span + 1;
+    while (i < tagged->n && tagged->tags[i].kind == MT_TAG_SPAN)
+        i++;
+    if (own->kind != MT_TAG_SPAN || i == tagged->n || tagged->tags[i].kind != MT_TAG_SUBSTITUTE ||
+        tagged->tags[i].begin != inner.begin || tagged->tags[i].end != inner.end)
+        return (struct mt_range){0};
+    return (struct mt_range){projector->out->places[i].begin, projector->out->places[i].end};
+}
+
 static void take_units(struct mt_tag_projector *projector, struct mt_range range)
 {
     for (size_t i = 0; i < projector->n; i++)
         if (projector->units[i].begin >= range.begin && projector->units[i].end <= range.end)
             projector->units[i].is_taken = true;
+}
+
+/* Whether the first point in a span belongs to the word behind it. */
+static bool leads(const struct mt_tagged_text *tagged, size_t span)
+{
+    size_t i = span + 1;
+    while (i < tagged->n && tagged->tags[i].kind == MT_TAG_SPAN)
+        i++;
+    return i < tagged->n && tagged->tags[i].kind == MT_TAG_POINT && tagged->tags[i].leads;
 }
 
 static void place_span(struct mt_tag_projector *projector, size_t index, struct mt_range source,
@@ -277,6 +303,18 @@ static void place_span(struct mt_tag_projector *projector, size_t index, struct 
     if (covers(input->tagged, tag, source)) {
         struct mt_range all = mt_range_trim(input->target, within.begin, within.end);
         *place = (struct mt_projected_tag){.begin = all.begin, .end = all.end};
+        return;
+    }
+    if (tag->begin == tag->end) { /* it holds only points, which belong to the word before it */
+        size_t point = mt_project_point(projector, tag->begin, leads(input->tagged, index));
+        point = mt_size_max(within.begin, mt_size_min(point, within.end));
+        *place = (struct mt_projected_tag){.begin = point, .end = point};
+        return;
+    }
+    struct mt_range code = place_of_code(projector, index);
+    if (code.begin < code.end && code.begin >= within.begin && code.end <= within.end) {
+        take_units(projector, code);
+        *place = (struct mt_projected_tag){.begin = code.begin, .end = code.end};
         return;
     }
     size_t at = mt_size_max(within.begin,
@@ -292,7 +330,8 @@ static void place_span(struct mt_tag_projector *projector, size_t index, struct 
     *place = (struct mt_projected_tag){.begin = range.begin, .end = range.end};
 }
 
-/* Sets what each child span of parent is worth at best, and -1 for tags that are no such spans. */
+/* Sets what each child span of parent is worth at best, and -1 for tags that are no such spans. One
+ * that is a code is worth most, because it has its place already. */
 static void weigh_spans(const struct mt_tag_projector *projector, size_t parent,
                         struct mt_range within, double *worth)
 {
@@ -300,7 +339,10 @@ static void weigh_spans(const struct mt_tag_projector *projector, size_t parent,
     for (size_t i = 0; i < tagged->n; i++) {
         const struct mt_tag *tag = &tagged->tags[i];
         bool is_child = tag->kind == MT_TAG_SPAN && tag->parent == parent;
-        worth[i] = is_child ? best_run(projector, tag, within).worth : -1;
+        struct mt_range code = is_child ? place_of_code(projector, i) : (struct mt_range){0};
+        worth[i] = !is_child               ? -1
+                   : code.begin < code.end ? INFINITY
+                                           : best_run(projector, tag, within).worth;
     }
 }
 

@@ -187,13 +187,21 @@ static struct mt_syntax match_colour(const struct mt_codes_finder *finder, size_
     return is_one ? (struct mt_syntax){.n = at + 1 - begin, .kind = MT_CODE_POINT} : mt_no_syntax;
 }
 
+/* Whether a tag of the reader's stands at text[at], as in <a>Anna</a><a>@anna</a>. */
+static bool is_tag_at(const struct mt_codes_finder *finder, size_t at)
+{
+    size_t i = mt_codes_first_own(finder->segment, at);
+    return i > 0 && finder->segment->codes[i - 1].at.begin == at;
+}
+
 /* Matches @name, @name@host and #tag, which have letters and do not begin within a word, and
  * @call("x"). */
 struct mt_syntax mt_syntax_match_mention(const struct mt_codes_finder *finder, size_t begin)
 {
     char c = finder->text[begin];
     size_t at = begin + 1, end = at;
-    if ((c != '@' && c != '#') || mt_syntax_is_word_before(finder, begin) ||
+    if ((c != '@' && c != '#') ||
+        (mt_syntax_is_word_before(finder, begin) && !is_tag_at(finder, begin)) ||
         mt_codes_before(finder, begin) == (unsigned char)c ||
         !mt_codes_is_letter(mt_codes_at(finder, at)))
         return mt_no_syntax;
