@@ -453,26 +453,35 @@ static bool are_elements_kept(const struct mt_coded *coded, const struct mt_text
     return true;
 }
 
-/* Copies a text, with three letters for each day and month: "Dec 6" may be shown in full. */
-static struct mt_text shorten_days(const struct mt_text *text)
+/* Copies a text, with three letters for each day and month and the short form of a word that has
+ * one, because "Dec 6" and "w/" may be shown in full. */
+static struct mt_text shorten_words(const struct mt_text *text)
 {
     static const char *const names[] = {
         "Monday",   "Tuesday",   "Tues",    "Wednesday", "Thursday", "Thurs",   "Thur", "Friday",
         "Saturday", "Sunday",    "January", "February",  "March",    "April",   "June", "July",
         "August",   "September", "Sept",    "October",   "November", "December"};
+    static const char *const forms[][2] = {{"with", "w"},     {"without", "wo"}, {"Without", "Wo"},
+                                           {"because", "bc"}, {"about", "ca"},   {"hours", "hrs"},
+                                           {"Number", "No"},  {"number", "no"}};
     struct mt_text out = {0};
     mt_text_append(&out, "", 0);
     for (size_t at = 0, n; at < text->length; at += n) {
+        const char *kept = text->bytes + at;
         n = 0;
         while (at + n < text->length &&
                (mt_ascii_is_letter_or_digit(text->bytes[at + n]) || text->bytes[at + n] == '_'))
             n++;
-        size_t kept = n > 0 ? n : 1;
+        size_t n_kept = n = n > 0 ? n : 1;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
             if (n == strlen(names[i]) && memcmp(text->bytes + at, names[i], n) == 0)
-                kept = 3;
-        n = n > 0 ? n : 1;
-        mt_text_append(&out, text->bytes + at, kept);
+                n_kept = 3;
+        for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+            if (n == strlen(forms[i][0]) && memcmp(text->bytes + at, forms[i][0], n) == 0) {
+                kept = forms[i][1];
+                n_kept = strlen(kept);
+            }
+        mt_text_append(&out, kept, n_kept);
     }
     return out;
 }
@@ -480,11 +489,11 @@ static struct mt_text shorten_days(const struct mt_text *text)
 const char *check_marks(const struct way *way, const struct mt_text *whole_text,
                         const struct mt_text *out)
 {
-    struct mt_text short_text = shorten_days(whole_text);
+    struct mt_text short_text = shorten_words(whole_text);
     const struct mt_text *text = &short_text;
     static struct letters all, in_codes, all_out, in_codes_out, unmarked;
     struct mt_coded before, after;
-    struct mt_text whole = strip(out), bare = shorten_days(&whole);
+    struct mt_text whole = strip(out), bare = shorten_words(&whole);
     const char *reason = NULL;
     all.n = in_codes.n = all_out.n = in_codes_out.n = unmarked.n = 0;
     read_all(way->format, text, &before);
