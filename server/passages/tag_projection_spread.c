@@ -155,6 +155,38 @@ static size_t behind_units(const struct shared *shared, size_t begin, size_t end
     return at;
 }
 
+/* Where the target has only digits and one child of a parent had digits in the source, gives it all of
+ * them: a number is not cut. Its siblings get the source's words. Returns whether that was so. */
+static bool give_digits(const struct mt_tag_projection_input *input,
+                        struct mt_tag_projection *projection, size_t parent, struct mt_range within)
+{
+    const struct mt_tagged_text *tagged = input->tagged;
+    size_t of_digits = MT_NO_TAG, n_of_digits = 0;
+    for (size_t i = 0; i < tagged->n; i++) {
+        const struct mt_tag *tag = &tagged->tags[i];
+        if (tag->parent != parent || !held_words(tagged, tag))
+            continue;
+        if (i + 1 < tagged->n && is_within(tagged, i + 1, i))
+            return false;
+        if (!has_letter(tagged->text.bytes, tag->begin, tag->end)) {
+            of_digits = i;
+            n_of_digits++;
+        }
+    }
+    for (size_t i = 0; i < tagged->n && n_of_digits == 1; i++) {
+        const struct mt_tag *tag = &tagged->tags[i];
+        if (tag->parent != parent || !held_words(tagged, tag))
+            continue;
+        size_t begin = i > of_digits ? within.end : within.begin;
+        projection->places[i] = (struct mt_projected_tag){
+            .begin = begin,
+            .end = i == of_digits ? within.end : begin,
+            .is_restored = i != of_digits,
+        };
+    }
+    return n_of_digits == 1;
+}
+
 /* Shares out the words of one parent, or of the whole text, among its children. */
 static void spread(const struct mt_tag_projection_input *input,
                    struct mt_tag_projection *projection, size_t parent)
@@ -176,6 +208,9 @@ static void spread(const struct mt_tag_projection_input *input,
         n_children++;
         from.has_letters = from.has_letters && has_letter(tagged->text.bytes, tag->begin, tag->end);
     }
+    to.has_letters = true;
+    if (count_units(&to, within, false) == 0 && give_digits(input, projection, parent, within))
+        return;
     to.has_letters = from.has_letters;
     to.has_letters = from.has_letters =
         from.has_letters && count_units(&to, within, true) >= n_children;
