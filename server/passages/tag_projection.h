@@ -2,7 +2,8 @@
  * Where the tags of a text (tagged_text.h) belong in its translation, by the words that the
  * alignment links. Every tag gets exactly one place, and nesting is kept:
  *
- *   span        the run of words with the most that came from its own and the fewest that did not
+ *   span        the run of words with the most that came from its own and the fewest that did not; one
+ *               that holds nothing but a substitute is around that, and one without words is a point
  *   substitute  where the model copied it; else the word that came from it; else it is a point
  *   term        where its translation stands already; else the words that came from it, at most as
  *               many as it has; else one that stays as it is is a point, and others are lost
